@@ -69,6 +69,7 @@ impl TrialRequest<'_> {
         let request = CheckoutRequest {
             installation: self.installation,
             config: self.config,
+            project: &self.project.id,
             repository: &repository,
             id: job.id(),
             logs,

@@ -87,7 +87,7 @@ pub use secrets::{
     is_secret_name, secret_of_variable, tokens_in,
 };
 pub use shared_settings::SharedSettings;
-pub use warm::{Donation, Generation, PackageMarks, WarmPool};
+pub use warm::{DisabledPool, Donation, Generation, PackageMarks, WarmPool};
 pub use whole_file::{remove_unwritten, write_private, write_whole};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ClearedTemporary, ListedWorktree, MergeOfBase, Prepared,

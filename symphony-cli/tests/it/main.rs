@@ -309,6 +309,8 @@ mod upkeep;
 #[cfg(test)]
 mod vault;
 #[cfg(test)]
+mod warm_gates;
+#[cfg(test)]
 mod watchdog;
 #[cfg(test)]
 mod watching;

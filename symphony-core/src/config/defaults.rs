@@ -105,6 +105,8 @@ pub const SANDBOX_BYTES_MAX: u64 = 1 << 50;
 pub const SETUP_TIMEOUT_MS: u64 = 600_000;
 /// Whether the repository's hooks run in Symphony's own commits.
 pub const RUN_HOOKS: bool = false;
+/// Whether gates may start with kept build output.
+pub const WARM: bool = false;
 /// Folder of worktrees, relative to the project's root.
 pub const WORKSPACES_DIR: &str = ".symphony-workspaces";
 /// Time limit of a supervisor's step that has none of its own.

@@ -209,6 +209,7 @@ impl ConfigReader<'_> {
                 setup: self.get("worktree.setup"),
                 setup_timeout_ms: self.millis("worktree.setup_timeout_ms"),
                 run_hooks: self.flag("worktree.run_hooks"),
+                warm: self.flag("worktree.warm"),
             },
             env: self.map("env"),
             sandbox: self.sandbox(),

@@ -375,4 +375,6 @@ pub struct WorktreeSettings {
     pub setup_timeout_ms: Millis,
     /// Whether the repository's hooks run in Symphony's own commits.
     pub run_hooks: bool,
+    /// Whether gates may start with kept build output.
+    pub warm: bool,
 }

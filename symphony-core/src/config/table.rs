@@ -352,6 +352,8 @@ const WORKTREE: &[Key] = &[
     leaf("setup_timeout_ms", LIMIT, Integer(d::SETUP_TIMEOUT_MS), Project, "Its time limit."),
     leaf("run_hooks", Leaf::Bool, Bool(d::RUN_HOOKS), Project,
         "Runs the repository's hooks in Symphony's own commits."),
+    leaf("warm", Leaf::Bool, Bool(d::WARM), Project,
+        "Lets gates start with build output of gates that passed on the base; only where `sandbox.level` is `namespace`."),
 ];
 
 /// The section that can also be written as its kind alone.

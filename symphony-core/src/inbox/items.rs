@@ -146,7 +146,9 @@ pub fn notice_item(
 ) -> InboxItem {
     let key = format!("notice:{id}");
     let kind = match notice.kind {
-        NoticeKind::Settings | NoticeKind::Configuration | NoticeKind::Refs => InboxKind::Settings,
+        NoticeKind::Settings | NoticeKind::Configuration | NoticeKind::Refs | NoticeKind::Warm => {
+            InboxKind::Settings
+        }
         _ => InboxKind::Base,
     };
     InboxItem {

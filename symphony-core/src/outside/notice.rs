@@ -54,6 +54,8 @@ closed_set!(
         Refs = "refs",
         /// Commits of submodules were saved when the worktree was removed that had the only copy.
         Submodules = "submodules",
+        /// Gates passed only with kept build output.
+        Warm = "warm",
     }
 );
 
@@ -220,6 +222,18 @@ impl BaseNotice {
         })
     }
 
+    /// Creates the notice that gates passed with kept build output only, and that none is used any more.
+    pub fn of_warm(project: &ProjectId, commit: &str, why: &str) -> Self {
+        Self {
+            project: project.clone(),
+            of: None,
+            pr: None,
+            kind: NoticeKind::Warm,
+            commit: commit.to_owned(),
+            text: format!("{why}; remove the folder `.symphony/warm` to allow it again"),
+        }
+    }
+
     /// Creates the notice that the base had the work of a plan before its review.
     pub fn of_landed(plan: &PlanId, project: &ProjectId, pr: PrId, base: &str, head: &str) -> Self {
         Self {
@@ -322,7 +336,7 @@ pub fn notice_answers(notice: &BaseNotice, key: &str, status: Option<PlanStatus>
                 .flatten()
                 .collect()
         }
-        NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
+        NoticeKind::Beyond | NoticeKind::Cancelled | NoticeKind::Warm => vec![show, dismiss],
         NoticeKind::Settings => vec!["git config --local --list".to_owned(), dismiss],
         NoticeKind::Configuration => vec!["symphony config show".to_owned(), dismiss],
         NoticeKind::Refs | NoticeKind::Rewound | NoticeKind::Conflict => {

@@ -3,20 +3,7 @@
 use std::fmt;
 
 use super::key::{GenerationKey, KeyPart};
-
-/// Where commands see their checkout.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mount {
-    /// At one path for all checkouts of the project, by a mount namespace.
-    Canonical,
-    /// At its own path, because there are no namespaces at this level.
-    NoNamespace,
-    /// At its own path, because a setting shows a folder that contains the canonical path.
-    Covered {
-        /// The folder of `sandbox.read` or `sandbox.write`.
-        by: String,
-    },
-}
+use super::mount::Mount;
 
 /// What is known before a generation is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

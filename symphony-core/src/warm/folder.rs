@@ -1,6 +1,6 @@
 //! The folders that a generation keeps, for each ecosystem.
 
-use super::seed::file_name;
+use super::path::file_name;
 
 /// Tools whose output is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

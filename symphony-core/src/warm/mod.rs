@@ -13,14 +13,17 @@
 mod choice;
 mod folder;
 mod key;
+mod mount;
 mod own_source;
+mod path;
 mod sample;
 mod seed;
 mod touch;
 
-pub use choice::{Candidate, Circumstances, ColdReason, Mount, choose};
+pub use choice::{Candidate, Circumstances, ColdReason, choose};
 pub use folder::{Ecosystem, FOLDERS, KeptFolder, folders_of};
 pub use key::{GenerationKey, KeyPart};
+pub use mount::{Mount, canonical_path, mount_of};
 pub use own_source::{is_copied_by_node, is_copied_by_python};
 pub use sample::{ColdComparison, SAMPLE_ONE_IN, compare_with_cold, is_sampled};
 pub use seed::{CLOCK_GRAIN_MS, SeedFacts, SeedPlan, plan_seed};

@@ -66,7 +66,7 @@ impl ColdComparison {
         };
         let names = list_few(gates.iter().map(String::as_str), NAMES_MAX);
         Some(format!(
-            "{names} passed in a checkout with kept build output, and failed in one without; Symphony keeps no build output for this project now"
+            "{names} passed in a checkout with kept build output, and failed in one without; Symphony uses none for this project now"
         ))
     }
 }

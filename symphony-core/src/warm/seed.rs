@@ -60,11 +60,6 @@ pub fn plan_seed(facts: SeedFacts<'_>) -> Result<SeedPlan, ColdReason> {
     Ok(SeedPlan { keep })
 }
 
-/// Returns the last part of a path.
-pub(super) fn file_name(path: &str) -> &str {
-    path.rsplit_once('/').map_or(path, |(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::seed::file_name;
+use super::path::file_name;
 
 /// A file that differs between two commits. A renamed one is deleted and added.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

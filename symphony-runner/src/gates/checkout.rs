@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use symphony_core::config::{CommandLine, Millis, ProjectConfig};
 use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::RunId;
 use symphony_core::listing::list_few;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
+use symphony_core::warm::Mount;
 use symphony_core::watchdog::Step;
 use symphony_store::Project;
-use symphony_workspace::{CommitId, Planted, Pristine, Redactor, Repository, WorktreeKey};
+use symphony_workspace::{
+    CommitId, PackageMarks, Planted, Pristine, Redactor, Repository, WorktreeKey,
+};
 use tokio::sync::OnceCell;
 
 use super::key::Ground;
@@ -49,7 +52,7 @@ pub(super) struct Surroundings {
 #[derive(Debug)]
 pub struct GateCheckout<'a> {
     pub(super) request: CheckoutRequest<'a>,
-    pristine: Pristine,
+    pub(super) pristine: Pristine,
     /// The whole environment of its commands.
     environment: BTreeMap<OsString, OsString>,
     /// Removes secret values from the output of its commands.
@@ -58,6 +61,50 @@ pub struct GateCheckout<'a> {
     sandbox: RunSandbox,
     /// What confines them, made for the first of them.
     confined: OnceCell<CommandSandbox>,
+    /// Where they see the checkout.
+    pub(super) mount: Mount,
+    /// What the folders of packages looked like after the set-up.
+    pub(super) after_set_up: Mutex<PackageMarks>,
+}
+
+/// A checkout whose files are not there yet.
+pub(super) struct Begun<'a> {
+    pub(super) request: CheckoutRequest<'a>,
+    environment: BTreeMap<OsString, OsString>,
+    sandbox: RunSandbox,
+    pub(super) mount: Mount,
+}
+
+impl<'a> Begun<'a> {
+    /// Writes its files, and copies the project's configuration files to them.
+    pub(super) fn finish(
+        self,
+        check_out: impl FnOnce(&Repository, &WorktreeKey) -> Result<Pristine, RunnerError>,
+    ) -> Result<GateCheckout<'a>, RunnerError> {
+        let Self {
+            request,
+            environment,
+            sandbox,
+            mount,
+        } = self;
+        let repository = request.repository;
+        let pristine = check_out(repository, &checkout_key(request.id))?;
+        for problem in repository.copy_into_pristine(&pristine)?.problems {
+            let (path, reason) = (problem.path.display(), &problem.reason);
+            tracing::warn!(%path, reason, "a configuration file was not copied into the checkout");
+        }
+        let redactor = redactor_for(repository, pristine.commit(), &environment)?;
+        Ok(GateCheckout {
+            request,
+            pristine,
+            environment,
+            redactor,
+            sandbox,
+            confined: OnceCell::new(),
+            mount,
+            after_set_up: Mutex::default(),
+        })
+    }
 }
 
 impl<'a> GateCheckout<'a> {
@@ -67,24 +114,19 @@ impl<'a> GateCheckout<'a> {
     /// When the machine cannot confine its commands as the configuration asks, the repository does not have the commit, or the checkout
     /// cannot be written.
     pub fn make(request: CheckoutRequest<'a>, commit: &CommitId) -> Result<Self, RunnerError> {
-        let repository = request.repository;
+        Self::begin(request)?.finish(|repository, key| Ok(repository.create_pristine(key, commit)?))
+    }
+
+    /// Chooses what confines the commands of a checkout, before anything is made: without it nothing may run there.
+    pub(super) fn begin(request: CheckoutRequest<'a>) -> Result<Begun<'a>, RunnerError> {
         let environment = request.environment();
-        // Before anything is made: without it nothing may run there.
-        let path = checkout_path(repository, request.id)?;
-        let sandbox = request.sandbox(&path, &environment)?;
-        let pristine = repository.create_pristine(&checkout_key(request.id), commit)?;
-        for problem in repository.copy_into_pristine(&pristine)?.problems {
-            let (path, reason) = (problem.path.display(), &problem.reason);
-            tracing::warn!(%path, reason, "a configuration file was not copied into the checkout");
-        }
-        let redactor = redactor_for(repository, commit, &environment)?;
-        Ok(Self {
+        let path = checkout_path(request.repository, request.id)?;
+        let (sandbox, mount) = request.sandbox(&path, &environment)?;
+        Ok(Begun {
             request,
-            pristine,
             environment,
-            redactor,
             sandbox,
-            confined: OnceCell::new(),
+            mount,
         })
     }
 
@@ -136,8 +178,11 @@ impl<'a> GateCheckout<'a> {
         };
         let _running = Running::note(&self.request.logs, [SET_UP_GATE].into_iter());
         let log = SETUP_LOG.to_owned();
-        let result = self.run_in(supervision, &command, SET_UP_GATE, log, alone);
-        result.await.map(Some)
+        let result = self
+            .run_in(supervision, &command, SET_UP_GATE, log, alone)
+            .await?;
+        self.note_packages();
+        Ok(Some(result))
     }
 
     /// Runs one command, alone.
@@ -306,7 +351,12 @@ impl CheckoutRequest<'_> {
     /// Returns what the results of gates depend on now, besides the files of a commit.
     pub(super) fn ground(&self) -> Result<Ground, RunnerError> {
         let environment = self.environment();
-        let sandbox = ground_of(self.installation, self.config, &environment);
+        let sandbox = ground_of(
+            self.installation,
+            self.config,
+            self.repository.root(),
+            &environment,
+        );
         Ground::of(self.repository, self.config, &environment, &sandbox)
     }
 }
@@ -324,7 +374,7 @@ pub fn configured_gates(
     // The marker is not part of what results depend on.
     let nobody = RunId::parse(uuid::Uuid::nil().to_string()).expect("a UUID is a run id");
     let environment = gate_environment(installation, config, &nobody);
-    let sandbox = ground_of(installation, config, &environment);
+    let sandbox = ground_of(installation, config, repository.root(), &environment);
     Ok(Ground::of(repository, config, &environment, &sandbox)?.configured(&config.gates))
 }
 
@@ -376,7 +426,7 @@ pub(crate) fn checkout_owner(folder: &str) -> Option<RunId> {
     RunId::parse(folder.strip_prefix(MARK)?).ok()
 }
 
-fn checkout_key(id: &RunId) -> WorktreeKey {
+pub(super) fn checkout_key(id: &RunId) -> WorktreeKey {
     WorktreeKey::of(&format!("{MARK}{id}"))
 }
 

@@ -75,6 +75,11 @@ impl Ground {
         Ok(Self { digest, programs })
     }
 
+    /// Returns the digest of all of it, without any gate.
+    pub(super) fn digest(&self) -> String {
+        format!("{:x}", self.digest.clone().finalize())
+    }
+
     /// Returns a digest for each gate of everything that its result depends on besides the files of the commit. It
     /// includes the gates before it, since it may test what they built.
     pub(crate) fn definitions(&self, gates: &[Gate]) -> Vec<String> {

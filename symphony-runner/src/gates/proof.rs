@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use symphony_core::config::Gate;
 use symphony_core::gates::{GateResult, Tries, with_those_before};
+use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
+use symphony_core::warm::{compare_with_cold, is_sampled};
 use symphony_core::watchdog::Step;
 use symphony_store::GatePass;
-use symphony_workspace::{CommitId, Failpoint, Repository};
+use symphony_workspace::{CommitId, DisabledPool, Failpoint, Repository, WarmPool};
 
 use super::checkout::GateCheckout;
 use super::key::{History, Sight, key};
@@ -27,6 +29,8 @@ pub(crate) struct Proof<'a> {
     /// As `keys`, for when the commit is part of the base.
     keys_in_base: Vec<String>,
     definitions: Vec<String>,
+    /// Whether their checkouts may start with kept build output.
+    may_be_warm: bool,
 }
 
 /// The result of running them.
@@ -71,7 +75,16 @@ impl<'a> Proof<'a> {
             keys,
             keys_in_base,
             definitions,
+            may_be_warm: true,
         })
+    }
+
+    /// Runs them without kept build output: whoever asks for a new result wants nothing of earlier ones.
+    pub(crate) fn cold(self) -> Self {
+        Self {
+            may_be_warm: false,
+            ..self
+        }
     }
 
     /// Prepares gates on a commit that brings its own history.
@@ -128,16 +141,108 @@ impl<'a> Proof<'a> {
         Ok(self.put_together(ran))
     }
 
+    /// Runs gates with kept build output where there is some, and without it if one of them is red: what was kept must not
+    /// make a change fail either.
     async fn run_in_checkout(
         &self,
         supervision: &Supervision,
         due: &[Gate],
     ) -> Result<Ran, RunnerError> {
+        let Some(warm) = self.run_warm(supervision, due).await? else {
+            return self.run_cold(supervision, due).await;
+        };
+        if !is_sampled(self.request.id) {
+            return Ok(Ran::Gates(warm));
+        }
+        let cold = self.run_cold(supervision, due).await?;
+        self.compare(&warm, &cold)?;
+        Ok(cold)
+    }
+
+    /// Runs gates in a checkout with kept build output. Returns their results only if all passed.
+    async fn run_warm(
+        &self,
+        supervision: &Supervision,
+        due: &[Gate],
+    ) -> Result<Option<Vec<GateResult>>, RunnerError> {
+        // Build output is kept from commits of the base, so these are built without any.
+        let may_be_warm = self.may_be_warm && self.request.config.worktree.warm;
+        if !may_be_warm || self.request.is_on_base(&self.commit)? {
+            return Ok(None);
+        }
+        self.request.steps.enter(Step::Checkout);
+        let checkout = match GateCheckout::make_seeded(self.request.clone(), &self.commit)? {
+            Ok(checkout) => checkout,
+            Err(reason) => {
+                tracing::info!(commit = %self.commit, %reason, "gates start without kept build output");
+                return Ok(None);
+            }
+        };
+        Failpoint::GatesCheckedOut.reach();
+        let set_up = checkout.set_up(supervision).await?;
+        let results = if set_up.is_none_or(|result| result.passed) {
+            checkout.run_gates(supervision, due).await?
+        } else {
+            Vec::new()
+        };
+        self.give_up(checkout)?;
+        let all_passed = results.len() == due.len() && results.iter().all(|result| result.passed);
+        if !all_passed {
+            tracing::info!(commit = %self.commit, "gates run again without kept build output");
+            return Ok(None);
+        }
+        Ok(Some(Tries::of(due, results).into_results()))
+    }
+
+    /// Compares a run with kept build output with one without.
+    fn compare(&self, warm: &[GateResult], cold: &Ran) -> Result<(), RunnerError> {
+        let of = |results: &[GateResult]| -> Vec<VerifiedGate> {
+            results.iter().map(|ran| ran.result.clone()).collect()
+        };
+        let cold = match cold {
+            Ran::Gates(results) => of(results),
+            Ran::SetUpFailed(_) => Vec::new(),
+        };
+        let Some(warning) = compare_with_cold(&of(warm), &cold).warning() else {
+            return Ok(());
+        };
+        tracing::warn!(commit = %self.commit, "{warning}");
+        let pool = WarmPool::of_project(self.request.repository.root());
+        let disabled = pool.disable(&self.commit, &warning);
+        disabled.map_err(|error| RunnerError::io("write into", pool.folder(), error))
+    }
+
+    /// Returns the notice that kept build output is not used any more, if a cold run disagreed with a warm one.
+    pub(crate) fn warm_notice(&self) -> Option<BaseNotice> {
+        let pool = WarmPool::of_project(self.request.repository.root());
+        let DisabledPool { commit, why } = pool.disabled()?;
+        Some(BaseNotice::of_warm(self.request.project, &commit, &why))
+    }
+
+    /// Keeps the build output of a checkout in which all gates passed. A failure costs later runs their time, and nothing else.
+    fn keep(&self, checkout: &GateCheckout<'_>, due: &[Gate], results: &[VerifiedGate]) {
+        let ran_all = due.len() == self.request.config.gates.len() && results.len() == due.len();
+        if !ran_all || !results.iter().all(|result| result.passed) {
+            return;
+        }
+        match checkout.keep() {
+            Ok(Some(kept)) => {
+                tracing::info!(commit = %kept.commit, folders = ?kept.folders, "build output was kept");
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "build output was not kept"),
+        }
+    }
+
+    async fn run_cold(&self, supervision: &Supervision, due: &[Gate]) -> Result<Ran, RunnerError> {
         let checkout = self.check_out()?;
         let first = match checkout.set_up(supervision).await? {
             Some(result) if !result.passed => Err(result),
             _ => Ok(checkout.run_gates(supervision, due).await?),
         };
+        if let Ok(results) = &first {
+            self.keep(&checkout, due, results);
+        }
         self.give_up(checkout)?;
         let first = match first {
             Ok(first) => first,

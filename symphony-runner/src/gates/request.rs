@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use symphony_core::config::ProjectConfig;
-use symphony_core::id::RunId;
+use symphony_core::id::{ProjectId, RunId};
 use symphony_workspace::Repository;
 
 use crate::installation::Installation;
@@ -17,6 +17,8 @@ pub struct CheckoutRequest<'a> {
     pub installation: &'a Installation,
     /// The project's configuration: environment, set-up command, files to copy.
     pub config: &'a ProjectConfig,
+    /// The project.
+    pub project: &'a ProjectId,
     /// The project's repository.
     pub repository: &'a Repository,
     /// The id that names the checkout and marks its processes: a run's or a foreground job's.

@@ -73,6 +73,7 @@ impl MergeGates<'_> {
         let request = CheckoutRequest {
             installation: self.installation,
             config: self.config,
+            project: &self.project.id,
             repository: self.repository,
             id: job.id(),
             logs,
@@ -102,6 +103,9 @@ impl MergeGates<'_> {
         }
         // Also when they were stopped or failed, because they ran.
         let changed = watch.end(store)?;
+        if let Some(notice) = proof.warm_notice() {
+            store.note_base(&Context::system(Timestamp::now()), &notice)?;
+        }
         let Some(proven) = proven? else {
             job.leave();
             return Err(NotMerged::new(self.pr, MergeRefusal::Stopped).into());

@@ -15,4 +15,4 @@ mod seed;
 
 pub use donate::Donation;
 pub use packages::PackageMarks;
-pub use pool::{Generation, WarmPool};
+pub use pool::{DisabledPool, Generation, WarmPool};

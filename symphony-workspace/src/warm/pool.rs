@@ -14,6 +14,7 @@ use symphony_core::warm::GenerationKey;
 
 use crate::commit_id::CommitId;
 use crate::deep::remove_deep;
+use crate::error::WorkspaceError;
 use crate::hex::hex;
 use crate::own_file::read_own_file;
 use crate::whole_file::write_private;
@@ -28,6 +29,16 @@ const LOCK: &str = "lock";
 pub(super) const TREE: &str = "tree";
 /// The note that a cold run disagreed with a warm one, beside the generations.
 const DISABLED: &str = "disabled";
+
+/// The note of the last attempt to make one, beside the generations.
+const ATTEMPT: &str = "attempt";
+
+/// The last attempt to make a generation.
+#[derive(Debug, Serialize, Deserialize)]
+struct Attempt {
+    key: GenerationKey,
+    at_ms: i64,
+}
 
 /// What is recorded of a generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +58,15 @@ pub struct Generation {
     pub newest_ms: i64,
     /// The digest of what its files looked like.
     pub(super) digest: String,
+}
+
+/// Why the generations of a project may not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisabledPool {
+    /// The commit on which a cold run disagreed with a warm one.
+    pub commit: String,
+    /// What happened, in a sentence without a full stop.
+    pub why: String,
 }
 
 /// The generations of a project.
@@ -72,6 +92,11 @@ pub(super) struct Making {
 }
 
 impl WarmPool {
+    /// The pool of a project: in the folder of Symphony's own files, which no sandbox shows.
+    pub fn of_project(root: &Path) -> Self {
+        Self::at(root.join(".symphony/warm"))
+    }
+
     /// The pool in a folder, which need not be there.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
@@ -94,12 +119,18 @@ impl WarmPool {
     }
 
     /// Returns why no generation may be used; `None` if they may.
-    pub fn disabled(&self) -> Option<String> {
+    pub fn disabled(&self) -> Option<DisabledPool> {
+        let unreadable = |why: String| DisabledPool {
+            commit: String::new(),
+            why,
+        };
         match read_own_file(&self.folder.join(DISABLED)) {
-            Ok(why) => Some(String::from_utf8_lossy(&why).into_owned()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             // What cannot be read does not allow anything.
-            Err(error) => Some(error.to_string()),
+            Ok(text) => Some(
+                serde_json::from_slice(&text).unwrap_or_else(|error| unreadable(error.to_string())),
+            ),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(unreadable(error.to_string())),
         }
     }
 
@@ -107,9 +138,43 @@ impl WarmPool {
     ///
     /// # Errors
     /// When it cannot be noted.
-    pub fn disable(&self, why: &str) -> io::Result<()> {
+    pub fn disable(&self, commit: &CommitId, why: &str) -> io::Result<()> {
         private_folder(&self.folder)?;
-        write_private(&self.folder.join(DISABLED), why)
+        let note = DisabledPool {
+            commit: commit.to_string(),
+            why: why.to_owned(),
+        };
+        write_private(&self.folder.join(DISABLED), serde_json::to_vec(&note)?)
+    }
+
+    /// Notes that a generation is about to be made, and returns whether it should be: not if it was tried with this key less than
+    /// `again_ms` ago.
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    pub fn note_attempt(
+        &self,
+        key: &GenerationKey,
+        now_ms: i64,
+        again_ms: i64,
+    ) -> Result<bool, WorkspaceError> {
+        let path = self.folder.join(ATTEMPT);
+        let last = read_own_file(&path).ok();
+        let last = last.and_then(|text| serde_json::from_slice::<Attempt>(&text).ok());
+        let is_recent = last.is_some_and(|last| {
+            last.key == *key && (0..again_ms).contains(&now_ms.saturating_sub(last.at_ms))
+        });
+        if is_recent {
+            return Ok(false);
+        }
+        let attempt = Attempt {
+            key: key.clone(),
+            at_ms: now_ms,
+        };
+        let noted = private_folder(&self.folder)
+            .and_then(|()| write_private(&path, serde_json::to_vec(&attempt)?));
+        noted.map_err(|source| WorkspaceError::io("write", path, source))?;
+        Ok(true)
     }
 
     /// Removes what dead processes left, and generations beyond those that are kept. What is in use stays.
@@ -297,12 +362,46 @@ mod tests {
     }
 
     #[test]
+    fn a_generation_that_could_not_be_made_is_tried_again_after_a_while_or_a_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = WarmPool::at(folder.path().join("warm"));
+        let other = GenerationKey {
+            ground: "other".to_owned(),
+            ..key()
+        };
+        for (key, now_ms, expected) in [
+            (key(), 1_000, true),
+            (key(), 1_050, false),
+            (key(), 1_099, false),
+            (key(), 1_100, true),
+            (other.clone(), 1_101, true),
+            (other.clone(), 1_102, false),
+            (other, 500, true),
+        ] {
+            assert_eq!(
+                pool.note_attempt(&key, now_ms, 100).unwrap(),
+                expected,
+                "{now_ms}"
+            );
+        }
+    }
+
+    #[test]
     fn a_disabled_pool_stays_so() {
         let folder = tempfile::tempdir().unwrap();
         let pool = WarmPool::at(folder.path().join("warm"));
         assert_eq!(pool.disabled(), None);
-        pool.disable("test passed warm only").unwrap();
-        make(&pool, 1);
-        assert_eq!(pool.disabled().unwrap(), "test passed warm only");
+        let generation = make(&pool, 1);
+        pool.disable(&generation.commit, "test passed warm only")
+            .unwrap();
+        make(&pool, 2);
+        let found = pool.disabled().unwrap();
+        assert_eq!(found.why, "test passed warm only");
+        assert_eq!(found.commit, generation.commit.as_str());
+        fs::write(pool.folder().join(DISABLED), "{").unwrap();
+        assert!(
+            pool.disabled().is_some(),
+            "what cannot be read allows nothing"
+        );
     }
 }

@@ -26,6 +26,7 @@ mod schedule;
 mod server;
 mod service;
 mod trackers;
+mod warm;
 mod workflow;
 
 pub(crate) use args::DoctorArgs;

@@ -19,6 +19,7 @@ use super::contents::check_contents;
 use super::gates::check_gates;
 use super::login::check_login;
 use super::root::check_root;
+use super::warm::check_warm;
 use super::workflow::check_workflow;
 use crate::agents_found::UsedProviders;
 use crate::failure::provider_fix;
@@ -79,6 +80,7 @@ pub(super) fn check_project(
         }
         Err(error) => checks.push(unusable("base branch", &error)),
     }
+    checks.extend(check_warm(installation, &config, project, &repository));
     checks.extend(check_worktrees(&repository));
 }
 

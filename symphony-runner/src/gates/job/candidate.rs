@@ -74,6 +74,7 @@ async fn run_on(
     let history = History::Of(history.clone());
     let gates = run.job.config.gates.clone();
     let proof = Proof::of(run.request(), commit, &history, gates)?;
+    let proof = if fresh { proof.cold() } else { proof };
     let proven = run_remembered(run, &proof, fresh).await?;
     Ok(Gated {
         gates: proven.gates,

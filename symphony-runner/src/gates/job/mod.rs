@@ -14,6 +14,7 @@ use symphony_core::id::PrId;
 use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGate, VerifiedGates};
 use symphony_core::run::{RunError, RunStatus, RunTarget, ShellTools};
+use symphony_core::warm::canonical_path;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunStart, StartSandbox};
@@ -21,7 +22,7 @@ use symphony_workspace::{CommitId, Repository};
 
 use self::candidate::{Gated, gates_of_base_now, gates_of_head};
 use self::compare::compare_if_needed;
-use self::remembered::{GatesRun, NAMES_MAX, run_remembered};
+use self::remembered::{GatesRun, NAMES_MAX, keep_output_of_base, run_remembered};
 use super::base_red::{base_hold, known_commands, naming_setup_log, no_result_hold, red_text};
 use super::checkout::{checkout_path, remove_checkout};
 use super::proof::Proof;
@@ -230,7 +231,11 @@ async fn gates_of_pr(
     };
     let folder = checkout_path(repository, &job.run.id)?;
     let folder = folder.display().to_string();
-    let print = failure_print(&gates, &[&folder]);
+    let canonical = canonical_path(&job.project.id).display().to_string();
+    let print = failure_print(&gates, &[&folder, &canonical]);
+    if gates.green() {
+        keep_for_later(run).await;
+    }
     let compared = match &print {
         None => None,
         Some(print) => {
@@ -256,6 +261,20 @@ async fn gates_of_pr(
         }),
         hold,
     })
+}
+
+/// Builds the base for later checkouts, if there is no build output of it that can be used. Nothing depends on it, so a failure
+/// only costs later runs their time.
+async fn keep_for_later(run: GatesRun<'_>) {
+    let kept = async {
+        if run.request().should_keep_again()? {
+            keep_output_of_base(run).await?;
+        }
+        Ok::<_, RunnerError>(())
+    };
+    if let Err(error) = Box::pin(kept).await {
+        tracing::warn!(%error, "no build output of the base was kept");
+    }
 }
 
 /// Repeats what the exit handling of the run that opened the pull request could not do because git failed. If it fails

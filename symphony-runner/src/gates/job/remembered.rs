@@ -37,6 +37,7 @@ impl<'a> GatesRun<'a> {
         CheckoutRequest {
             installation: self.job.installation,
             config: &self.job.config,
+            project: &self.job.project.id,
             repository: self.repository,
             id: &self.job.run.id,
             logs: self.job.paths.dir.clone(),
@@ -67,7 +68,27 @@ pub(super) async fn run_remembered(
     store
         .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
         .await??;
+    if let Some(notice) = proof.warm_notice() {
+        store
+            .call(move |store| store.note_base(&Job::as_system(), &notice))
+            .await??;
+    }
     Ok(proven)
+}
+
+/// Runs all gates on the base without kept build output, so that later checkouts can start with theirs. The result is not
+/// needed: what is red there is found where a change is compared with it.
+pub(super) async fn keep_output_of_base(run: GatesRun<'_>) -> Result<(), RunnerError> {
+    let GatesRun { job, store, .. } = run;
+    let base = run.repository.base()?;
+    let proof = Proof::of_commit(run.request(), base.commit, job.config.gates.clone())?;
+    note_progress(job, store, &job.config.gates, 0).await?;
+    let proven = proof.run(run.supervision, &BTreeSet::new()).await?;
+    let (project, passes) = (job.project.id.clone(), proven.passes);
+    store
+        .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
+        .await??;
+    Ok(())
 }
 
 async fn note_progress(

@@ -201,6 +201,7 @@ impl SetUpSite<'_> {
         let request = CheckoutRequest {
             installation: job.installation,
             config: &job.config,
+            project: &job.project.id,
             repository: self.repository,
             id: &job.run.id,
             logs,

@@ -40,6 +40,7 @@ pub(super) async fn check_commit(
     let request = CheckoutRequest {
         installation: job.installation,
         config: &job.config,
+        project: &job.project.id,
         repository,
         id: &job.run.id,
         logs: job.paths.dir.clone(),
