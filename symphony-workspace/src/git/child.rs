@@ -7,12 +7,16 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+#[cfg(target_os = "linux")]
+use rustix::process::{PidfdFlags, pidfd_open};
 
 /// How much error output of one call is kept: enough for git's longest complaint about a merge.
 pub(super) const STDERR_BYTES_MAX: usize = 16 * 1024;
 
-/// Time between two checks of a child that closed its output but has not exited.
+/// Time between two checks of a child that closed its output but has not exited, where the system cannot report its exit.
 const EXIT_POLL: Duration = Duration::from_millis(2);
 
 /// Time between SIGTERM and SIGKILL. Git removes its locks within milliseconds after SIGTERM.
@@ -47,8 +51,14 @@ pub(super) fn run(
     limit: Duration,
 ) -> io::Result<Ended> {
     let mut deadline = Instant::now() + limit;
+    // A call without input needs no pipe, and no thread that fills it.
+    let input = if stdin.is_empty() {
+        Stdio::null()
+    } else {
+        Stdio::piped()
+    };
     let mut child = command
-        .stdin(Stdio::piped())
+        .stdin(input)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
@@ -102,11 +112,34 @@ fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitSta
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if Instant::now() >= deadline {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
             return Ok(None);
         }
+        until_exit(child, left);
+    }
+}
+
+/// Waits until the child has probably exited. It closes its output a moment before, so almost every call waits here.
+#[cfg(target_os = "linux")]
+fn until_exit(child: &Child, left: Duration) {
+    // The child is not reaped yet, so its pid cannot belong to another process.
+    let watched = pid_of(child).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    let polled = watched
+        .zip(Timespec::try_from(left).ok())
+        .map(|(fd, left)| {
+            let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+            poll(&mut fds, Some(&left))
+        });
+    if !matches!(polled, Some(Ok(_))) {
         thread::sleep(EXIT_POLL);
     }
+}
+
+/// Waits a moment for the child to exit.
+#[cfg(not(target_os = "linux"))]
+fn until_exit(_child: &Child, left: Duration) {
+    thread::sleep(EXIT_POLL.min(left));
 }
 
 /// Ends the child and its helpers. Git has time to remove its locks first: killed at once, it would leave a repository

@@ -20,10 +20,7 @@ const TEXT_MERGE: &str = "git merge-file --marker-size=%L %A %O %B";
 ///
 /// The overrides are passed in `GIT_CONFIG_COUNT` variables, since a name may contain `=`.
 pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceError> {
-    let list = git
-        .command("config")
-        .args(["--list", "--name-only", "-z"])
-        .run()?;
+    let list = git.own_names()?;
     let blanks = blanks_for(&list);
     if blanks.len() > OVERRIDES_MAX {
         return Err(WorkspaceError::Tampered {
@@ -55,8 +52,7 @@ pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceEr
 impl Git {
     /// Returns the filters that have a command in the repository's own configuration.
     pub(crate) fn own_filters(&self) -> Result<BTreeSet<String>, WorkspaceError> {
-        let names = self.command("config").args(["--list", "--name-only", "-z"]);
-        let list = names.run()?;
+        let list = self.own_names()?;
         Ok(filters_in(
             fields(&list).filter_map(|name| str::from_utf8(name).ok()),
         ))

@@ -10,6 +10,7 @@ mod apart;
 mod child;
 mod command;
 mod committers;
+mod config_names;
 mod drivers;
 #[cfg(feature = "failpoints")]
 mod fault;

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::answer::fields;
 use super::child;
@@ -13,6 +16,17 @@ use super::program::GitProgram;
 
 /// Settings of the user that name no program, but change the contents of a commit.
 const HARMLESS: &[&str] = &["core.excludesfile", "core.autocrlf", "core.eol"];
+
+/// The variables that lead git to the two files.
+const VARIABLES: [&str; 4] = [
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+];
+
+/// How long the configuration is used without another look.
+const FRESH_FOR: Duration = Duration::from_secs(2);
 
 /// How much of a configuration is read.
 const CONFIG_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -25,14 +39,33 @@ pub(crate) struct UserConfig {
 }
 
 impl UserConfig {
-    /// Reads both files. One that cannot be read counts as empty, so nothing of it is trusted.
+    /// Returns both files as they were a moment ago: a process opens its repository several times in a row. One that cannot be
+    /// read counts as empty, so nothing of it is trusted.
     pub(super) fn load(program: &GitProgram) -> Self {
-        let mut settings = list(program, "--system");
-        settings.extend(list(program, "--global"));
-        Self {
-            settings,
-            ignore_file: default_ignore_file(),
+        static LAST: Mutex<Option<Loaded>> = Mutex::new(None);
+        let asked = Asked {
+            program: program.path().to_owned(),
+            variables: VARIABLES.map(env::var_os),
+            files: user_files().map(|file| file.and_then(|file| stamp_of(&file))),
+        };
+        // A panic elsewhere leaves nothing half done here.
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = &*last
+            && last.asked == asked
+            && last.at.elapsed() < FRESH_FOR
+        {
+            return last.config.clone();
         }
+        let config = Self {
+            settings: list_both(program),
+            ignore_file: default_ignore_file(),
+        };
+        *last = Some(Loaded {
+            at: Instant::now(),
+            asked,
+            config: config.clone(),
+        });
+        config
     }
 
     /// Returns the commands of a filter, if the user's configuration has it.
@@ -82,24 +115,69 @@ impl UserConfig {
     }
 }
 
+/// The configuration as it was read.
+#[derive(Debug)]
+struct Loaded {
+    at: Instant,
+    asked: Asked,
+    config: UserConfig,
+}
+
+/// What the answer depends on, but for the files that others include.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
+    program: PathBuf,
+    variables: [Option<OsString>; VARIABLES.len()],
+    files: [Option<Stamp>; 2],
+}
+
+/// Which file it is, and when it was last changed.
+type Stamp = (u64, u64, i64, i64);
+
+fn stamp_of(file: &Path) -> Option<Stamp> {
+    let meta = file.metadata().ok()?;
+    Some((meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec()))
+}
+
+/// Returns where the user's own settings usually are.
+fn user_files() -> [Option<PathBuf>; 2] {
+    let home = env::var_os("HOME").map(PathBuf::from);
+    let folder = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+    let folder = folder.or_else(|| Some(home.as_ref()?.join(".config")));
+    [
+        home.map(|home| home.join(".gitconfig")),
+        folder.map(|folder| folder.join("git/config")),
+    ]
+}
+
+/// Lists the settings of the system, then those of the user.
+fn list_both(program: &GitProgram) -> Vec<(String, String)> {
+    match list(program, &["--show-scope"]) {
+        Some(both) => parse_scoped(&both),
+        // One of them is broken: it must not hide the other.
+        None => ["--system", "--global"]
+            .into_iter()
+            .flat_map(|scope| parse(&list(program, &[scope]).unwrap_or_default()))
+            .collect(),
+    }
+}
+
+/// Lists settings; `None` when git refuses.
 #[expect(
     clippy::disallowed_methods,
     reason = "this module owns the git program"
 )]
-fn list(program: &GitProgram, scope: &str) -> Vec<(String, String)> {
+fn list(program: &GitProgram, options: &[&str]) -> Option<Vec<u8>> {
     let mut command = Command::new(program.path());
     command
-        .args(["config", scope, "--includes", "--list", "-z"])
+        .arg("config")
+        .args(options)
+        .args(["--includes", "--list", "-z"])
         .current_dir("/")
         .env_clear()
         .env("LC_ALL", "C");
     // The user's home is used only here: reading a configuration runs no program.
-    for variable in [
-        "HOME",
-        "XDG_CONFIG_HOME",
-        "GIT_CONFIG_GLOBAL",
-        "GIT_CONFIG_SYSTEM",
-    ] {
+    for variable in VARIABLES {
         if let Some(value) = env::var_os(variable) {
             command.env(variable, value);
         }
@@ -110,12 +188,28 @@ fn list(program: &GitProgram, scope: &str) -> Vec<(String, String)> {
         CONFIG_BYTES_MAX,
         Duration::from_secs(20),
     ) {
-        Ok(ended) => parse(&ended.stdout),
+        Ok(ended) => ended
+            .status
+            .is_some_and(|status| status.success())
+            .then_some(ended.stdout),
         Err(error) => {
-            tracing::warn!(%error, scope, "the user's git configuration could not be read");
-            Vec::new()
+            tracing::warn!(%error, "the user's git configuration could not be read");
+            None
         }
     }
+}
+
+/// Parses `scope NUL name LF value NUL`, and leaves out what is neither the system's nor the user's: the root of the machine may be
+/// a repository.
+fn parse_scoped(list: &[u8]) -> Vec<(String, String)> {
+    let mut fields = fields(list);
+    let mut settings = Vec::new();
+    while let (Some(scope), Some(field)) = (fields.next(), fields.next()) {
+        if matches!(scope, b"system" | b"global") {
+            settings.extend(parse(field));
+        }
+    }
+    settings
 }
 
 /// Parses `name LF value NUL`. A setting without a value is true.
