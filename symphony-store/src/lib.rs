@@ -56,6 +56,7 @@ pub use issue::import::ImportedIssues;
 pub use issue::note::NewFinding;
 pub use issue::query::{IssueFilter, IssueOrder, IssuePage};
 pub use issue::refusal::{IssueRefusal, KeptFor};
+pub use issue::stream::Issues;
 pub use issue::subtask::{NewSubtask, Subtask};
 pub use learning::edit::LearningEdit;
 pub use learning::import::Imported;

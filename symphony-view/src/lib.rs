@@ -23,6 +23,7 @@ mod inbox;
 mod issue;
 mod issue_detail;
 mod issue_page;
+mod issue_stream;
 mod last_failure;
 mod learning;
 mod lint;
@@ -73,6 +74,7 @@ pub use inbox::InboxView;
 pub use issue::IssueView;
 pub use issue_detail::IssueDetail;
 pub use issue_page::IssuePageView;
+pub use issue_stream::IssueStreamView;
 pub use last_failure::FailureView;
 pub use learning::{
     ExplainedLearning, FoundLearning, ImportView, LearningFate, LearningUseView, LearningView,

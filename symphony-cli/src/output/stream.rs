@@ -13,6 +13,8 @@ use crate::failure::Context as _;
 
 /// What fails when standard output cannot be written.
 const WRITE: &str = "write the answer";
+/// How much of a long document is written at once.
+const BUFFER_BYTES: usize = 64 * 1024;
 /// Narrowest width that tables are fitted to: below it they are unreadable either way.
 const WIDTH_MIN: u16 = 40;
 
@@ -109,6 +111,22 @@ impl Output {
     /// When standard output cannot be written.
     pub(crate) fn json<T: Serialize>(self, view: &T) -> anyhow::Result<()> {
         self.document(&Document::of(view))
+    }
+
+    /// Answers with a JSON document that is written while it is made, so that its size needs no memory. What was written stays when
+    /// it cannot be finished.
+    ///
+    /// # Errors
+    /// When standard output cannot be written, or the document cannot be made.
+    #[expect(clippy::unused_self, reason = "all writing goes through the output")]
+    pub(crate) fn json_as_it_comes<T: Serialize>(self, view: &T) -> anyhow::Result<()> {
+        // JSON has no escape sequences that a filter of colours could take out.
+        let mut stdout = io::BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock());
+        serde_json::to_writer_pretty(&mut stdout, &Document::of(view))
+            .map_err(io::Error::from)
+            .and_then(|()| stdout.write_all(b"\n"))
+            .and_then(|()| stdout.flush())
+            .context(WRITE)
     }
 
     /// Writes one object of a stream as one line.

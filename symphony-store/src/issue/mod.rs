@@ -14,6 +14,7 @@ pub(crate) mod note;
 pub(crate) mod query;
 pub(crate) mod refusal;
 pub(crate) mod reparent;
+pub(crate) mod stream;
 pub(crate) mod subtask;
 pub(crate) mod worktree;
 pub(crate) mod write;

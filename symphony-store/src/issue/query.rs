@@ -186,12 +186,19 @@ impl Store {
         }
         let (beyond, order) = filter.order.sql();
         if let Some(after) = &filter.after {
-            bind(
-                &format!(
-                    "(i.project, i.number) {beyond} (SELECT project, number FROM issue WHERE id = ?)"
+            match self.number_in(after, filter.project.as_ref())? {
+                // SQLite goes on in the index where the last page ended.
+                Some(number) => bind(
+                    &format!("i.number {beyond} CAST(? AS BIGINT)"),
+                    number.to_string(),
                 ),
-                after.to_string(),
-            );
+                None => bind(
+                    &format!(
+                        "(i.project, i.number) {beyond} (SELECT project, number FROM issue WHERE id = ?)"
+                    ),
+                    after.to_string(),
+                ),
+            }
         }
         let limit = filter.limit.map_or(i64::MAX - 1, i64::from);
         let sql = format!(
@@ -214,6 +221,22 @@ impl Store {
             None
         };
         Ok(IssuePage { items, next })
+    }
+
+    /// Returns the number of an issue if it is in this project.
+    fn number_in(
+        &self,
+        issue: &IssueId,
+        project: Option<&ProjectId>,
+    ) -> Result<Option<i64>, StoreError> {
+        let Some(project) = project else {
+            return Ok(None);
+        };
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT number FROM issue WHERE id = ?1 AND project = ?2")?;
+        let number = statement.query_row([issue.as_str(), project.as_str()], |row| row.get(0));
+        Ok(number.optional()?)
     }
 
     /// Returns the issues that depend on this one.

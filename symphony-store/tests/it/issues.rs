@@ -1,8 +1,8 @@
 //! Issues: identifiers, moves, dependencies, the log.
 
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
-use symphony_store::{IssueEdit, IssueFilter, StoreError, fold_issue};
+use symphony_store::{IssueEdit, IssueFilter, IssueOrder, StoreError, fold_issue};
 
 use crate::support::{add, by, human, new_issue, project, store, worker};
 
@@ -147,6 +147,65 @@ fn lists_are_paged_and_filtered() {
         ..IssueFilter::default()
     };
     assert_eq!(numbers(&store.list_issues(&text).unwrap()), [12]);
+}
+
+#[test]
+fn a_list_without_an_end_is_the_same_in_pages() {
+    let mut store = store();
+    for i in 0..1_201 {
+        let mut new = new_issue(&format!("issue {i}"));
+        new.labels = vec![if i % 2 == 0 { "even" } else { "odd" }.into()];
+        store.add_issue(&human(1), &new).unwrap();
+    }
+    let after = |number: u32| Some(IssueId::parse(format!("DEM-{number}")).unwrap());
+    let other = Some(ProjectId::parse("aaa").unwrap());
+    for filter in [
+        IssueFilter::default(),
+        IssueFilter {
+            project: Some(project()),
+            ..IssueFilter::default()
+        },
+        IssueFilter {
+            project: Some(project()),
+            order: IssueOrder::Newest,
+            ..IssueFilter::default()
+        },
+        IssueFilter {
+            label: Some("odd".into()),
+            after: after(8),
+            ..IssueFilter::default()
+        },
+        IssueFilter {
+            limit: Some(1_000),
+            ..IssueFilter::default()
+        },
+        IssueFilter {
+            limit: Some(1_201),
+            ..IssueFilter::default()
+        },
+        IssueFilter {
+            limit: Some(0),
+            ..IssueFilter::default()
+        },
+        IssueFilter {
+            project: other,
+            after: after(8),
+            ..IssueFilter::default()
+        },
+        IssueFilter {
+            after: after(5_000),
+            ..IssueFilter::default()
+        },
+    ] {
+        let page = store.list_issues(&filter).unwrap();
+        let mut issues = store.issues(&filter);
+        let all: Vec<_> = issues.by_ref().map(Result::unwrap).collect();
+        assert_eq!(
+            (&all, issues.rest()),
+            (&page.items, page.next.as_ref()),
+            "{filter:?}"
+        );
+    }
 }
 
 #[test]

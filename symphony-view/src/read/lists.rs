@@ -4,7 +4,9 @@ use symphony_runner::session::Session;
 use symphony_store::{IssueFilter, LearningFilter, PrFilter, RunFilter, StoreError};
 
 use crate::text::List;
-use crate::{IssuePageView, IssueView, MeasuredLearning, PlanListed, PrView, RunView};
+use crate::{
+    IssuePageView, IssueStreamView, IssueView, MeasuredLearning, PlanListed, PrView, RunView,
+};
 
 /// Reads a page of issues.
 ///
@@ -16,6 +18,11 @@ pub fn issues(session: &Session, filter: &IssueFilter) -> Result<IssuePageView, 
         list: page.items.into_iter().map(IssueView::from).collect(),
         next: page.next,
     })
+}
+
+/// Returns all issues of a filter for a document that is written while they are read.
+pub fn issue_stream<'s>(session: &'s Session, filter: &IssueFilter) -> IssueStreamView<'s> {
+    IssueStreamView::new(session.store.issues(filter))
 }
 
 /// Reads pull requests, the newest first, beside the gates that the project of the session has now.

@@ -22,7 +22,7 @@ pub use explain_plan::explain_plan;
 pub use forge::forge;
 pub use inbox::{inbox, inbox_of};
 pub use issue::issue;
-pub use lists::{issues, learnings, plans, pull_requests, runs};
+pub use lists::{issue_stream, issues, learnings, plans, pull_requests, runs};
 pub use plan::plan;
 pub use pull_request::{pull_request, unread_messages, whole_pull_request};
 pub use spending::spending;

@@ -50,6 +50,16 @@ impl ListArgs {
             after: self.after.clone(),
             ..IssueFilter::default()
         };
+        if app.out.is_json() {
+            let view = read::issue_stream(&session, &filter);
+            let written = app.out.json_as_it_comes(&view);
+            // What ended the document early is the failure, not that it ended early.
+            return match view.failure() {
+                Some(error) => Err(error.into()),
+                None => written,
+            }
+            .context("list the issues");
+        }
         let view = read::issues(&session, &filter).context("list the issues")?;
         app.out.answer_long(&view)?;
         if let Some(next) = view.next.filter(|_| !app.out.is_json()) {
