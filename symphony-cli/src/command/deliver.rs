@@ -1,6 +1,7 @@
 //! `symphony deliver`, hidden: tells people what waits for them, by the configured command.
 
 use clap::Args;
+use symphony_runner::database::back_up_in_helper;
 use symphony_runner::forge::forge_due;
 use symphony_runner::outreach::notify::deliver;
 use symphony_runner::outreach::publish::publish_due;
@@ -11,6 +12,7 @@ use crate::failure::Context as _;
 
 /// What `deliver` takes.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct DeliverArgs {
     /// Publish pull requests instead
     #[arg(long)]
@@ -21,6 +23,9 @@ pub(crate) struct DeliverArgs {
     /// Exchange pull requests with forges instead
     #[arg(long, conflicts_with_all = ["publish", "sync"])]
     forge: bool,
+    /// Back the database up instead
+    #[arg(long, conflicts_with_all = ["publish", "sync", "forge"])]
+    backup: bool,
 }
 
 impl DeliverArgs {
@@ -34,6 +39,9 @@ impl DeliverArgs {
         }
         if self.forge {
             return forge_due(&installation).context("exchange pull requests with forges");
+        }
+        if self.backup {
+            return back_up_in_helper(&installation).context("back the database up");
         }
         deliver(&installation).context("deliver notifications")
     }

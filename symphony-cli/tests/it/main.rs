@@ -106,6 +106,8 @@ mod interleavings;
 #[cfg(test)]
 mod issues;
 #[cfg(test)]
+mod large;
+#[cfg(test)]
 mod learnings;
 #[cfg(test)]
 mod left_behind;

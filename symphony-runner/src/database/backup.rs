@@ -1,6 +1,6 @@
 //! Backups of the database, outside of every work tree: `$XDG_STATE_HOME/symphony/<project>-<installation>`.
 //!
-//! The tick makes one an hour if something was recorded, an update of Symphony makes one before it changes the schema,
+//! The tick makes one an hour if something was recorded (of a large database, a process of its own does), an update of Symphony makes one before it changes the schema,
 //! and a restore makes one of what it replaces. A backup is written under another name, checked, and then renamed:
 //! every file with the name of a backup can be restored.
 
@@ -18,7 +18,11 @@ use symphony_workspace::read_marker;
 use super::refusal::DatabaseRefusal;
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
+use crate::outreach::helper::Helper;
+use crate::process::DetachedSupervisor;
 
+/// Size of a database that is copied and checked within a tick: a few tens of milliseconds.
+const AT_ONCE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Digits of the installation id in the name of a folder: enough to tell a person's installations apart.
 const ID_DIGITS: usize = 12;
 /// Suffix of a backup's name while it is written.
@@ -39,15 +43,82 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-/// Makes a backup if one is due; returns its file.
+/// Makes a backup if one is due: at once where that takes a moment, and otherwise in a process of its own, which is returned.
 ///
 /// # Errors
-/// When it is due and cannot be made: the tick reports it and goes on.
+/// When it is due and cannot be made, or the last process could not make it: the tick reports it and goes on.
 pub(crate) fn back_up_if_due(
     installation: &Installation,
     store: &Store,
     now: Timestamp,
-) -> Result<Option<PathBuf>, RunnerError> {
+) -> Result<Option<DetachedSupervisor>, RunnerError> {
+    let Some(due) = due_backup(installation, store, now)? else {
+        return Ok(None);
+    };
+    let file = installation.config.database.file();
+    let bytes = file.and_then(|file| installation.root.join(file).metadata().ok());
+    if bytes.is_none_or(|file| file.len() <= AT_ONCE_BYTES_MAX) {
+        due.make(store)?;
+        return Ok(None);
+    }
+    let started = Helper::Backup.start(installation)?;
+    // Read while the new process may replace it: either text is about the same backup.
+    match fs::read_to_string(problem_file(installation)) {
+        Ok(problem) => Err(RunnerError::refused(problem)),
+        Err(_) => Ok(started),
+    }
+}
+
+/// Makes a backup that is due, in a process that a tick started. What prevents it is kept for the next tick, which reports it.
+///
+/// # Errors
+/// When the lock was not handed over, or the backup cannot be made.
+pub fn back_up_in_helper(installation: &Installation) -> Result<(), RunnerError> {
+    let _lock = Helper::Backup.begin(installation)?;
+    let store = installation.require_store()?;
+    let made = due_backup(installation, &store, Timestamp::now())
+        .and_then(|due| due.map_or(Ok(()), |due| due.make(&store)));
+    let file = problem_file(installation);
+    match &made {
+        Ok(()) => match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(RunnerError::io("remove", &file, error))
+            }
+            _ => Ok(()),
+        },
+        Err(error) => {
+            crate::paths::write_private(&file, &error.with_causes())?;
+            made
+        }
+    }
+}
+
+fn problem_file(installation: &Installation) -> PathBuf {
+    installation.state_dir().join("backup.problem")
+}
+
+/// A backup that is due.
+struct DueBackup {
+    folder: PathBuf,
+    name: BackupName,
+}
+
+impl DueBackup {
+    fn make(&self, store: &Store) -> Result<(), RunnerError> {
+        write(&self.folder, &self.name, |path| store.backup_to(path))?;
+        for project in store.projects()? {
+            keep_config(&self.folder, project.id.as_str(), &project.root)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the backup that is due.
+fn due_backup(
+    installation: &Installation,
+    store: &Store,
+    now: Timestamp,
+) -> Result<Option<DueBackup>, RunnerError> {
     // whoever runs a server backs it up
     if installation.config.database.server().is_some() {
         return Ok(None);
@@ -68,11 +139,7 @@ pub(crate) fn back_up_if_due(
         position,
         cause: BackupCause::Hourly,
     };
-    let path = write(&folder, &name, |path| store.backup_to(path))?;
-    for project in store.projects()? {
-        keep_config(&folder, project.id.as_str(), &project.root)?;
-    }
-    Ok(Some(path))
+    Ok(Some(DueBackup { folder, name }))
 }
 
 /// Makes a backup of a database that is about to be replaced.

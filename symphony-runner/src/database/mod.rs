@@ -15,7 +15,7 @@ mod refusal;
 mod restore;
 
 pub(crate) use backup::back_up_if_due;
-pub use backup::{Backup, discard_backups, list_backups, state_folder};
+pub use backup::{Backup, back_up_in_helper, discard_backups, list_backups, state_folder};
 pub use copy::copy_database;
 pub use current::Consent;
 pub use identity::{current_traces, is_marked, note_mark};

@@ -32,6 +32,8 @@ pub(crate) enum Helper {
     Sync,
     /// Exchanges pull requests with forges.
     Forge,
+    /// Makes a backup of a large database.
+    Backup,
 }
 
 impl Helper {
@@ -42,6 +44,7 @@ impl Helper {
             Self::Publish => "publish",
             Self::Sync => "sync",
             Self::Forge => "forge",
+            Self::Backup => "backup",
         }
     }
 
@@ -52,6 +55,7 @@ impl Helper {
             Self::Publish => Some("--publish"),
             Self::Sync => Some("--sync"),
             Self::Forge => Some("--forge"),
+            Self::Backup => Some("--backup"),
         }
     }
 

@@ -174,10 +174,11 @@ fn tick_in_turn(
         report.events.extend(events);
         report.problems.extend(problems);
         turn.enter(Step::Upkeep);
-        if let Err(error) = back_up_if_due(installation, store, now) {
-            report
+        match back_up_if_due(installation, store, now) {
+            Ok(helper) => report.supervisors.extend(helper),
+            Err(error) => report
                 .problems
-                .push(format!("back the database up: {error}"));
+                .push(format!("back the database up: {error}")),
         }
         note_mark(installation, store);
         report.new_problems = turn.note_problems(&report.problems);
