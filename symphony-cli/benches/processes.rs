@@ -1,6 +1,6 @@
-//! Symphony's processes beside their limits and their peers: idle tick, claim, MCP server, supervisor.
+//! Symphony's processes beside their limits and their peers: idle tick, claim, whole issues, MCP server, supervisor.
 //!
-//! `cargo bench -p symphony-cli --bench processes -- [tick|claim|mcp|supervisor]…`
+//! `cargo bench -p symphony-cli --bench processes -- [tick|claim|issues|mcp|supervisor]…`
 //!
 //! Everything that is compared runs in turn in the same run (A B A B …); of each the median counts, and only ratios say
 //! anything. Peers in JavaScript are under `benches/peers/`, pinned by a lock file and installed on first use; one that is
@@ -20,6 +20,8 @@
 mod claim;
 #[path = "processes/idle_tick.rs"]
 mod idle_tick;
+#[path = "processes/issues.rs"]
+mod issues;
 #[path = "processes/mcp_start.rs"]
 mod mcp_start;
 #[path = "processes/measure.rs"]
@@ -36,9 +38,10 @@ fn main() {
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
-    let parts: [(&str, fn()); 4] = [
+    let parts: [(&str, fn()); 5] = [
         ("tick", idle_tick::run),
         ("claim", claim::run),
+        ("issues", issues::run),
         ("mcp", mcp_start::run),
         ("supervisor", supervisor::run),
     ];
