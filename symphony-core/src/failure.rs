@@ -65,6 +65,8 @@ closed_set!(
         SpawnFailed = "spawn_failed",
         /// The supervisor died.
         Crashed = "crashed",
+        /// The host of the run was not heard of any more, and its work since it last handed some in is gone.
+        HostLost = "host_lost",
         /// The project's folder was moved during the run.
         Moved = "moved",
         /// The configuration that runs programs was changed by the agent.
@@ -115,6 +117,6 @@ impl ErrorClass {
 
     /// Returns whether such an end says nothing about the task: it uses no attempt.
     pub const fn uses_no_attempt(self) -> bool {
-        self.is_hold() || matches!(self, Self::NotPrepared | Self::Moved)
+        self.is_hold() || matches!(self, Self::NotPrepared | Self::Moved | Self::HostLost)
     }
 }

@@ -19,6 +19,7 @@ use crate::spending::{CapReached, CapScope};
 
 mod breaker;
 mod global_condition;
+mod host_lost;
 mod interactive;
 mod no_outcome;
 mod nothing;
@@ -30,6 +31,7 @@ mod run_end;
 pub(crate) use breaker::breaker_notice;
 pub use breaker::{BREAKER_TAIL_LINES_MAX, breaker_opens};
 pub use global_condition::met_global_condition;
+pub use host_lost::HOSTS_LOST_MAX;
 pub use project::{ProjectRouting, ProjectRunEnd, reached_provider, route_project_run_end};
 pub use routing::Routing;
 pub use run_end::{Evidence, FailureLimits, RunEnd};
@@ -84,6 +86,10 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
             due_at: after(now, wait),
             reason: format!("{}: {}", error.class.words(), error.message),
         });
+        return routing;
+    }
+    if host_lost::is_lost(end) {
+        host_lost::route_lost(&mut routing, end);
         return routing;
     }
     // The folder is at its new place: the next run begins there at once.

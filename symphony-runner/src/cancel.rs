@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use symphony_core::id::{IssueId, RunId};
+use symphony_core::placement::Host;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
@@ -12,6 +13,7 @@ use symphony_workspace::Failpoint;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
+use crate::placement::{UnattendedEnd, control_host, end_unattended, limits_of, placement_of};
 use crate::process::{end_supervisors, lock_state};
 use crate::watchdog::finish_dead;
 
@@ -23,6 +25,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// How long a supervisor may take to respond before a person's `--force` kills it: its pulse, the agent's grace period,
 /// and a few seconds.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(15);
+
+/// As [`END_WAIT_MAX`], for a run of another host, which hears of it with the answer to its next beat.
+const ELSEWHERE_WAIT_MAX: Duration = Duration::from_secs(90);
 
 /// Ends the live run of an issue, if there is one, as [`end_if_live`] does.
 ///
@@ -91,6 +96,9 @@ pub fn dead_run_of(store: &Store, issue: &IssueId) -> Result<Option<Run>, Runner
     let Some(run) = live_run_of(store, issue)? else {
         return Ok(None);
     };
+    if run.pool.is_some() {
+        return Ok(None);
+    }
     let project = store.project(&run.project)?;
     let lock = RunPaths::new(&project.root, &run.id).lock();
     Ok((lock_state(&lock)? == LockState::Free).then_some(run))
@@ -158,6 +166,9 @@ pub fn end_run(
     id: &RunId,
 ) -> Result<Run, RunnerError> {
     let (run, project) = request(store, context, id)?;
+    if run.pool.is_some() {
+        return end_elsewhere(installation, store, context, &run);
+    }
     match wait_for_end(store, &run, END_WAIT_MAX)? {
         Some(ended) if !ended.status.is_live() => Ok(ended),
         Some(_) => finish_now(installation, store, &project, &run),
@@ -180,6 +191,9 @@ pub fn force_end_run(
     id: &RunId,
 ) -> Result<Run, RunnerError> {
     let (run, project) = request(store, context, id)?;
+    if run.pool.is_some() {
+        return end_elsewhere(installation, store, context, &run);
+    }
     let answered = wait_for_end(store, &run, ANSWER_WAIT_MAX)?;
     if let Some(ended) = answered.as_ref().filter(|run| !run.status.is_live()) {
         return Ok(ended.clone());
@@ -190,6 +204,40 @@ pub fn force_end_run(
         Failpoint::WatchdogKilled.reach();
     }
     finish_now(installation, store, &project, &run)
+}
+
+/// Ends a run of a pool: one that no worker has begun is taken out of it, and ended here; otherwise its host is asked with the answer to its next
+/// beat, and waited for. Only ticks end a run whose host is lost.
+fn end_elsewhere(
+    installation: &Installation,
+    store: &mut Store,
+    context: &Context,
+    run: &Run,
+) -> Result<Run, RunnerError> {
+    let placement = placement_of(&installation.config);
+    if placement.withdraw(store, &run.id, &control_host())? {
+        let run = store.run(&run.id)?;
+        let project = store.project(&run.project)?;
+        let limits = limits_of(installation.project_config(&project).ok().as_ref());
+        let end = UnattendedEnd::Withdrawn;
+        return Ok(end_unattended(store, context, &run, &end, limits)?.run);
+    }
+    let begun = Instant::now();
+    loop {
+        let now = store.run(&run.id)?;
+        if !now.status.is_live() {
+            return Ok(now);
+        }
+        if begun.elapsed() > ELSEWHERE_WAIT_MAX {
+            let host = now.host.as_ref().map_or("its worker", Host::as_str);
+            return Err(RunnerError::refused(format!(
+                "run {} is on {host}, which has not ended it within {} s: it is asked to, and a tick ends the run when the host does not come back",
+                run.id,
+                ELSEWHERE_WAIT_MAX.as_secs()
+            )));
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Does the exit handling of a run whose lock no one holds, and waits for it.

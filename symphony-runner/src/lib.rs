@@ -24,6 +24,7 @@ pub mod output;
 pub mod outreach;
 pub mod paths;
 pub mod person;
+pub mod placement;
 pub mod plan;
 pub mod process;
 pub mod prompts;

@@ -5,6 +5,7 @@ use std::fmt;
 use symphony_core::agent::AgentType;
 use symphony_core::done::StaleLook;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::placement::{Host, Pool};
 use symphony_core::plan::state::PlanStatus;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::RunTarget;
@@ -59,6 +60,8 @@ pub enum StepEvent {
 pub enum StartEnd {
     /// It was.
     Started(RunId),
+    /// It was claimed, and waits for a worker of this pool.
+    Queued(RunId, Pool),
     /// It was not, because something changed after the decision.
     Refused(ClaimRefusal),
 }
@@ -89,6 +92,10 @@ pub enum RunStepEvent {
         /// How many leftover processes were ended.
         processes: u64,
     },
+    /// Its host did not come back, and it was ended without it.
+    HostLost(Host),
+    /// It was taken out of its pool before a worker began it.
+    Withdrawn(Pool),
     /// The files that a dead supervisor left were tidied.
     Tidied(LeftoverOwner),
 }

@@ -10,6 +10,7 @@ use symphony_core::gates::{fixes_gate, repaired_gates};
 use symphony_core::id::{DeliveryId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
+use symphony_core::placement::{Host, Lease, Pool, Whereabouts};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
@@ -24,6 +25,7 @@ use crate::database::row::{count32, json, parsed, parsed_opt, time};
 use crate::db::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::issue::query::{choice_from, counts_from, priority_from};
+use crate::placement::worker::load_workers;
 use crate::review::done_record::load_done_record;
 use crate::review::point::persons_points;
 use crate::review::pull_request_query::load_pr;
@@ -60,6 +62,8 @@ pub struct SnapshotRequest {
     pub locks: BTreeMap<RunId, LockState>,
     /// The spending caps of projects that have some.
     pub caps: BTreeMap<ProjectId, Spending>,
+    /// How long runs of other hosts live without a sign of life.
+    pub lease: Lease,
 }
 
 pub(crate) const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priority, i.size, i.created_at, i.consecutive_failures, i.total_runs, i.provider, i.model,
@@ -82,11 +86,17 @@ impl Store {
     ) -> Result<Snapshot, StoreError> {
         let paused = self.is_paused()?;
         self.read(|tx| {
+            let workers = if has_pool(tx, &request.projects)? {
+                count_workers(tx, request.lease)?
+            } else {
+                BTreeMap::new()
+            };
             let mut snapshot = Snapshot {
                 paused,
                 slots: request.slots.clone(),
                 holds: load_holds(tx)?,
-                live: load_live(tx, &request.locks)?,
+                live: load_live(tx, &request.locks, request.lease, &workers)?,
+                workers,
                 projects: request.projects.clone(),
                 ..Snapshot::default()
             };
@@ -197,13 +207,17 @@ impl Store {
 const RETRIES_SQL: &str = "SELECT r.* FROM retry r CROSS JOIN issue i ON i.id = r.issue WHERE CAST(?1 AS TEXT) IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue";
 const COUNTS_SQL: &str = "SELECT status, n FROM issue_count WHERE project = ?1 AND n > 0";
 
-const LIVE_SQL: &str =
-    "SELECT run.*, x.tries, x.due_at, x.problem FROM run LEFT JOIN exit_handling x ON x.run = run.id
+/// The age of a beat is judged by the database's clock alone, and only of runs that have one.
+const LIVE_SQL: &str = "SELECT run.*, x.tries, x.due_at, x.problem,
+        CASE WHEN run.beat_at IS NOT NULL THEN CAST(unixepoch('subsec') * 1000 AS BIGINT) - run.beat_at END AS beat_age
+     FROM run LEFT JOIN exit_handling x ON x.run = run.id
      WHERE run.status IN ('starting', 'running') ORDER BY run.started_at, run.id";
 
 fn load_live(
     conn: &Connection,
     locks: &BTreeMap<RunId, LockState>,
+    lease: Lease,
+    workers: &BTreeMap<Pool, u32>,
 ) -> Result<Vec<LiveRun>, StoreError> {
     let mut statement = conn.prepare_cached(LIVE_SQL)?;
     let mut rows = statement.query([])?;
@@ -220,11 +234,64 @@ fn load_live(
             started_at: run.started_at,
             put_off: put_off(row)?,
             interactive,
+            whereabouts: whereabouts(row, run.pool, run.host, lease, workers)?,
+            cancelled: run.cancel_requested_at.is_some(),
             lock: locks.get(&run.id).copied().unwrap_or(LockState::Held),
             run: run.id,
         });
     }
     Ok(live)
+}
+
+fn whereabouts(
+    row: &Row<'_>,
+    pool: Option<Pool>,
+    host: Option<Host>,
+    lease: Lease,
+    workers: &BTreeMap<Pool, u32>,
+) -> Result<Whereabouts, StoreError> {
+    Ok(match (pool, host) {
+        (None, _) => Whereabouts::Here,
+        (Some(pool), None) => Whereabouts::Queued {
+            workers: workers.get(&pool).copied().unwrap_or(0),
+            pool,
+        },
+        (Some(pool), Some(host)) => {
+            let age: Option<i64> = row.get("beat_age")?;
+            let liveness = lease.liveness(age.unwrap_or(0));
+            Whereabouts::Begun {
+                pool,
+                host,
+                liveness,
+            }
+        }
+    })
+}
+
+/// Returns whether a project has a pool, or a run is in one: otherwise workers concern no one.
+fn has_pool(
+    conn: &Connection,
+    projects: &BTreeMap<ProjectId, ProjectView>,
+) -> Result<bool, StoreError> {
+    if projects.values().any(|view| view.pool.is_some()) {
+        return Ok(true);
+    }
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND pool IS NOT NULL)",
+        )?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// Counts the workers of each pool that are there.
+fn count_workers(conn: &Connection, lease: Lease) -> Result<BTreeMap<Pool, u32>, StoreError> {
+    let mut workers = BTreeMap::new();
+    for seen in load_workers(conn)? {
+        if !lease.is_worker_gone(seen.age_ms) {
+            *workers.entry(seen.worker.pool).or_default() += 1;
+        }
+    }
+    Ok(workers)
 }
 
 pub(crate) fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {

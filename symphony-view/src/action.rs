@@ -33,6 +33,11 @@ pub struct ActionView {
     pub provider: Option<String>,
 }
 
+/// The end of a run whose host is lost.
+const END_LOST: &str = "end_lost";
+/// The end of a run that no worker has begun.
+const WITHDRAW: &str = "withdraw";
+
 impl From<&Action> for ActionView {
     fn from(action: &Action) -> Self {
         let none = |action| Self {
@@ -62,6 +67,16 @@ impl From<&Action> for ActionView {
                 run: Some(run.clone()),
                 issue: issue.clone(),
                 ..none("end_stuck")
+            },
+            Action::EndLost { run, issue, .. } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none(END_LOST)
+            },
+            Action::Withdraw { run, issue, .. } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none(WITHDRAW)
             },
             Action::AdvancePhase { issue } => Self {
                 issue: Some(issue.clone()),
@@ -196,6 +211,12 @@ impl ActionView {
             (None, Some(run)) if self.action == "end_stuck" => {
                 format!("{subject}: end the supervisor of run {run}, which makes no progress")
             }
+            (None, Some(run)) if self.action == END_LOST => {
+                format!("{subject}: end run {run}, whose host did not come back")
+            }
+            (None, Some(run)) if self.action == WITHDRAW => {
+                format!("{subject}: take run {run} out of its pool, and end it")
+            }
             (None, Some(run)) => {
                 format!("{subject}: do the exit handling of the crashed run {run}")
             }
@@ -222,6 +243,7 @@ impl ActionView {
 #[cfg(test)]
 mod tests {
     use symphony_core::Timestamp;
+    use symphony_core::placement::Whereabouts;
     use symphony_core::tick::LockState;
 
     use super::*;
@@ -239,6 +261,8 @@ mod tests {
             started_at: Timestamp::UNIX_EPOCH,
             lock: LockState::Free,
             interactive: false,
+            whereabouts: Whereabouts::Here,
+            cancelled: false,
             put_off: None,
         };
         let action = Action::FinishCrashed {

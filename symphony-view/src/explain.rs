@@ -5,6 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::IssueStatus;
+use symphony_core::placement::Whereabouts;
 use symphony_core::plan::state::PlanStatus;
 use symphony_core::profile::{ModelName, ModelSource, ProviderSource};
 use symphony_core::standing::{Dependency, Standing};
@@ -28,6 +29,9 @@ pub struct ExplainView {
     pub status: IssueStatus,
     /// The run at work on it.
     pub running: Option<RunView>,
+    /// Where that run is; absent where it is on the host of the tick.
+    #[serde(skip_serializing_if = "Whereabouts::is_here")]
+    pub whereabouts: Whereabouts,
     /// Why it is not stuck; none when it has ended.
     pub standing: Option<Standing>,
     /// What an agent that works on it would run with; none when it has ended.
@@ -165,9 +169,14 @@ impl View for ExplainView {
                 agent if run.is_interactive() => {
                     format!("A person has taken it over and works with the {agent}")
                 }
+                agent if self.whereabouts.queued_in().is_some() => {
+                    format!("The {agent} has not begun")
+                }
                 agent => format!("The {agent} is working on it"),
             };
-            page.line(&format!("{who}: run {}, started {since}.", run.id));
+            let place = self.whereabouts.words();
+            let place = place.map_or_else(String::new, |words| format!(", {words}"));
+            page.line(&format!("{who}: run {}, started {since}{place}.", run.id));
         }
         if let Some(next) = &self.next {
             page.line(&format!("The next tick will do this: {}.", next.text()));

@@ -12,6 +12,7 @@ use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
 use symphony_core::log::short_run;
 use symphony_core::metering::{CountedBy, Metering};
+use symphony_core::placement::{Host, Pool};
 use symphony_core::profile::{MODEL_SOURCE, ModelSource, PROVIDER_SOURCE, ProviderSource};
 use symphony_core::prompt_trial::Assignment;
 use symphony_core::run::{
@@ -75,6 +76,12 @@ pub struct RunView {
     /// What confined its agent; absent before it started, for gates, and in runs of older versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxRecord>,
+    /// The pool whose workers it is for; absent where the host of the tick starts it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Pool>,
+    /// The host that began it; absent as long as it waits in its pool, and without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
     /// The set of a trial of prompts that it was built with; absent outside of trials.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_set: Option<Assignment>,
@@ -175,6 +182,8 @@ impl From<Run> for RunView {
             branch: run.branch,
             protection: run.protection,
             sandbox: run.sandbox,
+            pool: run.pool,
+            host: run.host,
             prompt_set: run.prompt_set,
             metadata: run.metadata,
             output_tail: run.output_tail,

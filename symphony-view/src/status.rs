@@ -8,6 +8,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::{BlockedBy, Priority};
+use symphony_core::placement::Whereabouts;
 use symphony_core::retry::{Retry, RetryKind};
 use symphony_core::tick::Reason;
 
@@ -83,6 +84,9 @@ pub struct RunningView {
     pub last_event: Option<String>,
     /// When it did so.
     pub last_event_at: Option<Timestamp>,
+    /// Where it is; absent where it is on the host of the tick.
+    #[serde(skip_serializing_if = "Whereabouts::is_here")]
+    pub whereabouts: Whereabouts,
 }
 
 /// An issue in `todo`.
@@ -288,12 +292,14 @@ impl StatusView {
             run,
             last_event,
             last_event_at,
+            whereabouts,
         } in &self.running
         {
             let last = match (last_event, last_event_at) {
-                (Some(text), Some(at)) => format!("{} ({})", text, ago(*at, page.now())),
-                _ => String::new(),
+                (Some(text), Some(at)) => Some(format!("{} ({})", text, ago(*at, page.now()))),
+                _ => None,
             };
+            let last: Vec<String> = whereabouts.words().into_iter().chain(last).collect();
             table.row([
                 run.subject(),
                 run.profile.to_string(),
@@ -301,7 +307,7 @@ impl StatusView {
                 run.elapsed(page.now()),
                 run.usage.tokens().to_string(),
                 run.usage.cost(),
-                last,
+                last.join("; "),
             ]);
         }
         page.table(&table);

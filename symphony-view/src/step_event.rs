@@ -140,6 +140,14 @@ impl StepEventView {
                 );
                 ("supervisor_ended", text)
             }
+            RunStepEvent::HostLost(host) => (
+                "host_lost",
+                format!(": host {host} did not come back, so it was ended without it"),
+            ),
+            RunStepEvent::Withdrawn(pool) => (
+                "run_withdrawn",
+                format!(" was taken out of pool {pool} before a worker began it"),
+            ),
             RunStepEvent::Tidied(owner) => {
                 let text = match owner {
                     LeftoverOwner::Ended => ": removed the prompts that its dead supervisor left",
@@ -157,6 +165,11 @@ impl StepEventView {
     fn of_start(on: &StartSubject, end: &StartEnd) -> Self {
         let (event, run, text) = match end {
             StartEnd::Started(run) => ("run_started", Some(run), format!("started run {run}")),
+            StartEnd::Queued(run, pool) => (
+                "run_queued",
+                Some(run),
+                format!("run {run} waits for a worker of pool {pool}"),
+            ),
             StartEnd::Refused(refusal) => ("run_refused", None, format!("not started: {refusal}")),
         };
         Self {

@@ -58,6 +58,8 @@ failpoints! {
     TickLaunched = "tick.launched",
     /// What a dead supervisor left is ended; its exit handling was not started.
     TickSwept = "tick.swept",
+    /// A run was taken away from its lost host; its end is not recorded.
+    LostTakenBack = "lost.taken_back",
     /// The supervisor that does the exit handling was started.
     TickFinishing = "tick.finishing",
     /// A supervisor has its run's lock, and has done nothing.

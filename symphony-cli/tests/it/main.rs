@@ -139,6 +139,8 @@ mod older_database;
 #[cfg(test)]
 #[cfg(feature = "postgres")]
 mod on_postgres;
+#[cfg(feature = "postgres")]
+mod on_postgres_control;
 #[cfg(test)]
 mod outside;
 #[cfg(test)]

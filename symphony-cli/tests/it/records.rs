@@ -161,8 +161,10 @@ pub(crate) fn end_run_held(
         until: None,
         first_ms,
     });
+    let fence = store(project).run(run).unwrap().fence;
     let finish = RunFinish {
         run: run.clone(),
+        fence,
         status: RunStatus::Failed,
         error: Some(RunError {
             class,

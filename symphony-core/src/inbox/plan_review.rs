@@ -217,6 +217,7 @@ mod tests {
         let running = Reason::Running {
             run: crate::id::RunId::parse("r1").unwrap(),
             interactive: false,
+            whereabouts: crate::placement::Whereabouts::Here,
         };
         let spent = Reason::JudgesSpent { runs: 3 };
         for (reasons, waits) in [

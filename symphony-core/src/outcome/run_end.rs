@@ -50,6 +50,8 @@ pub struct RunEnd<'a> {
     pub cap: Option<CapReached>,
     /// How many runs on the issue before this one could not be prepared, in a row.
     pub unprepared_before: u32,
+    /// How many runs on the issue before this one lost their host, in a row.
+    pub hosts_lost_before: u32,
     /// Why the run's last call of the tool that it is for was refused, and how many runs before this one were refused
     /// for the same reason, in a row.
     pub refused: Option<(RefusedCall, u32)>,

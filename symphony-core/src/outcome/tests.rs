@@ -38,6 +38,7 @@ fn route_session(
         awaits_gates: false,
         cap: None,
         unprepared_before: 0,
+        hosts_lost_before: 0,
         rejected_before: None,
         refused: None,
         idle: None,
@@ -88,7 +89,7 @@ fn a_persons_session_leaves_the_issue_theirs_and_uses_no_attempt() {
     assert!(matches!(routing.event, Some(IssueEvent::Tampered { .. })));
 }
 
-fn run(agent: AgentType, moved_issue: bool) -> Run {
+pub(super) fn run(agent: AgentType, moved_issue: bool) -> Run {
     let id = IssueId::parse("SYM-1").unwrap();
     let target = if agent == AgentType::Judge {
         RunTarget::PullRequest(id.into(), PrId::new(1))
@@ -184,6 +185,7 @@ fn route(row: Row) -> String {
         awaits_gates: row.awaits_gates,
         cap: row.cap.map(cap),
         unprepared_before: 0,
+        hosts_lost_before: 0,
         rejected_before: None,
         refused: None,
         idle: None,
@@ -539,6 +541,7 @@ proptest! {
             awaits_gates,
             cap: scope.map(cap),
             unprepared_before: 0,
+            hosts_lost_before: 0,
             rejected_before: None,
             refused: None,
             idle: idle.map(|(end, before)| idle_row(end, before)),
@@ -611,6 +614,7 @@ fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
             awaits_gates: false,
             cap: None,
             unprepared_before: 0,
+            hosts_lost_before: 0,
             rejected_before: None,
             refused: None,
             idle: Some(idle_row(IdleEnd::Silent, idle_before)),
@@ -680,6 +684,7 @@ fn route_row(
         awaits_gates: false,
         cap: None,
         unprepared_before: 0,
+        hosts_lost_before: 0,
         refused: None,
         idle,
         limited,
@@ -822,6 +827,7 @@ fn rejected_proposals_in_a_row_count_like_runs_that_come_to_nothing() {
             awaits_gates: false,
             cap: None,
             unprepared_before: 0,
+            hosts_lost_before: 0,
             refused: None,
             idle: None,
             limited: None,

@@ -1,9 +1,12 @@
 //! What the silence of a run means, by the database's clock alone.
 
+use serde::Serialize;
+
 use super::lease::Lease;
 
 /// What the age of a run's last beat says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Liveness {
     /// Its host was there a moment ago.
     Alive,

@@ -11,6 +11,7 @@ mod lease;
 mod liveness;
 mod name;
 mod place;
+mod whereabouts;
 
 pub use held::{BootMs, Held};
 pub use lease::{
@@ -19,3 +20,4 @@ pub use lease::{
 pub use liveness::Liveness;
 pub use name::{Host, NAME_CHARS_MAX, Pool};
 pub use place::{Place, place_of};
+pub use whereabouts::Whereabouts;

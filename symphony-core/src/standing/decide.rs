@@ -241,6 +241,8 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
     match action {
         Action::FinishCrashed { issue, .. }
         | Action::Suspect { issue, .. }
+        | Action::EndLost { issue, .. }
+        | Action::Withdraw { issue, .. }
         | Action::EndStuck { issue, .. } => issue.as_ref(),
         Action::AdvancePhase { issue }
         | Action::Unblock { issue }

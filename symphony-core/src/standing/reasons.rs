@@ -176,7 +176,8 @@ fn is_slot_taken(limit: &SlotLimit, observed: &Observed<'_>) -> bool {
     | SlotLimit::KeptForJudge(n)
     | SlotLimit::Project(n)
     | SlotLimit::Agent(_, n)
-    | SlotLimit::Gates(n)) = limit;
+    | SlotLimit::Gates(n)
+    | SlotLimit::Pool(_, n)) = limit;
     let starts = |action: &Action| matches!(action, Action::StartRun(_));
     let takes = observed.snapshot.live.iter().any(LiveRun::takes_slot);
     *n > 0 && (takes || observed.schedule.actions.iter().any(starts))

@@ -1,6 +1,7 @@
 //! What stops runs that do not come from the backlog: phases of plans. They share slots and holds with issues.
 
 use super::holds::{covers, is_probed, stands};
+use super::live_run::LiveRun;
 use super::own_runs::wizard_comes_first;
 use super::predicate::review_obstacles;
 use super::snapshot::Snapshot;
@@ -18,14 +19,16 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
     if snapshot.paused || view.is_some_and(|view| wizard_comes_first(project, view, snapshot)) {
         return 0;
     }
-    let count = |fits: &dyn Fn(&super::LiveRun) -> bool| {
-        let agents = snapshot.live.iter().filter(|run| run.takes_agent_slot());
+    let is_agent = |run: &&LiveRun| run.agent != AgentType::Gates && run.takes_slot();
+    let count = |fits: &dyn Fn(&LiveRun) -> bool| {
+        let agents = snapshot.live.iter().filter(is_agent);
         let live = agents.filter(|run| fits(run)).count();
         u32::try_from(live).unwrap_or(u32::MAX)
     };
     let total = snapshot.slots.total;
-    let all = count(&|_| true);
-    let judges = count(&|run| run.agent == AgentType::Judge);
+    // phases of plans run on this host, and only its slots are theirs
+    let all = count(&LiveRun::takes_agent_slot);
+    let judges = count(&|run| run.agent == AgentType::Judge && run.takes_agent_slot());
     let mut reviews = snapshot.reviews.iter();
     let review_waits = reviews.any(|review| review_obstacles(review, snapshot, now).is_empty());
     let kept = u32::from(review_waits && total >= 2);

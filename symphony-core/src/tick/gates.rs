@@ -98,10 +98,9 @@ pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, schedule: &mut Schedul
 /// repairs it: those are new, and the probe would most likely find what the last one found.
 fn left_to_repair(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> Option<Reason> {
     let view = snapshot.projects.get(project)?;
-    let taken = snapshot
-        .live
-        .iter()
-        .filter(|run| run.takes_slot() && run.agent == AgentType::Gates);
+    let taken = snapshot.live.iter().filter(|run| {
+        run.takes_slot() && run.agent == AgentType::Gates && run.whereabouts.is_here()
+    });
     let max = snapshot.slots.gates;
     let free = max.saturating_sub(u32::try_from(taken.count()).unwrap_or(u32::MAX));
     let repairs = || {
@@ -112,7 +111,8 @@ fn left_to_repair(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> O
                 && start(review, snapshot, now).is_some()
         })
     };
-    let is_left = view.base_gates == Some(BaseGates::Red) && free == 1 && repairs();
+    let is_left =
+        view.base_gates == Some(BaseGates::Red) && free == 1 && repairs() && view.pool.is_none();
     let limit = SlotLimit::Gates(max);
     is_left.then_some(Reason::NoSlot { limit })
 }

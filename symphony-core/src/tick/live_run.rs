@@ -6,6 +6,7 @@ use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::exit_handling::PutOff;
 use crate::id::{IssueId, PlanId, ProjectId, RunId};
+use crate::placement::Whereabouts;
 
 closed_set!(
     /// The state of a run's lock file.
@@ -42,6 +43,10 @@ pub struct LiveRun {
     pub put_off: Option<PutOff>,
     /// Whether a person works in its session, in a terminal.
     pub interactive: bool,
+    /// Where it is: a lock is only of this host.
+    pub whereabouts: Whereabouts,
+    /// Whether someone asked for its end.
+    pub cancelled: bool,
 }
 
 impl LiveRun {
@@ -57,9 +62,10 @@ impl LiveRun {
         self.put_off.is_none() && !self.interactive
     }
 
-    /// Returns whether an agent is running in one of the slots for agents: gates have slots of their own.
+    /// Returns whether an agent is running in one of the slots for agents: gates have slots of their own, and workers on other hosts
+    /// theirs.
     pub fn takes_agent_slot(&self) -> bool {
-        self.agent != AgentType::Gates && self.takes_slot()
+        self.agent != AgentType::Gates && self.takes_slot() && self.whereabouts.is_here()
     }
 
     /// Returns the run as a reason to leave its issue alone.
@@ -72,6 +78,7 @@ impl LiveRun {
             None => Reason::Running {
                 run: self.run.clone(),
                 interactive: self.interactive,
+                whereabouts: self.whereabouts.clone(),
             },
         }
     }

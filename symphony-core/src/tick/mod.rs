@@ -3,6 +3,7 @@
 mod agents_view;
 mod asked;
 mod done;
+mod elsewhere;
 mod gate;
 mod gates;
 mod holds;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::done::return_proposals;
+use super::elsewhere::end_elsewhere;
 use super::housekeeping::{advance_phases, clean_up, tidy, unblock, watch_supervisors};
 use super::live_run::LockState;
 use super::outside::notice_outside;
@@ -35,6 +36,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Schedule {
             issue: run.issue.clone(),
         });
     }
+    schedule.actions.extend(end_elsewhere(snapshot));
     schedule.actions.extend(watch_supervisors(snapshot));
     notice_outside(snapshot, &mut schedule);
     advance_phases(snapshot, &mut schedule);

@@ -13,6 +13,7 @@ use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::outside::HeadFound;
+use crate::placement::{Liveness, Pool, Whereabouts};
 use crate::retry::RetryKind;
 use crate::review_point::{PointNumber, list_numbers};
 
@@ -38,6 +39,9 @@ pub enum Reason {
         /// Whether a person works in its session, in a terminal.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         interactive: bool,
+        /// Where it is.
+        #[serde(skip_serializing_if = "Whereabouts::is_here")]
+        whereabouts: Whereabouts,
     },
     /// The exit handling of its last run could not be done yet.
     ExitPutOff {
@@ -299,6 +303,29 @@ pub enum SlotLimit {
     Agent(AgentType, u32),
     /// That of gates.
     Gates(u32),
+    /// That of runs that wait in a pool.
+    Pool(Pool, u32),
+}
+
+fn waiting_runs(count: u32) -> String {
+    let wait = if count == 1 { "waits" } else { "wait" };
+    format!("{} {wait}", counted(count.into(), "run"))
+}
+
+/// Writes what a run does, or waits for.
+fn write_running(f: &mut fmt::Formatter<'_>, run: &RunId, at: &Whereabouts) -> fmt::Result {
+    match (at, at.words()) {
+        (Whereabouts::Queued { .. }, Some(waits)) => write!(f, "run {run} {waits}"),
+        (_, None) => write!(f, "run {run} is working on it"),
+        (
+            Whereabouts::Begun {
+                liveness: Liveness::Alive,
+                ..
+            },
+            Some(on),
+        ) => write!(f, "run {run} is working on it {on}"),
+        (_, Some(silent)) => write!(f, "run {run}: {silent}"),
+    }
 }
 
 /// Without times: the caller adds [`Reason::due`] in a form that suits its reader.
@@ -309,10 +336,12 @@ impl fmt::Display for Reason {
             Self::Running {
                 run,
                 interactive: false,
-            } => write!(f, "run {run} is working on it"),
+                whereabouts,
+            } => write_running(f, run, whereabouts),
             Self::Running {
                 run,
                 interactive: true,
+                ..
             } => write!(
                 f,
                 "a person has taken it over and works in its session (run {run})"
@@ -461,6 +490,9 @@ impl fmt::Display for Reason {
                     "all {n} slots of the project are taken (max_concurrency)"
                 ),
                 SlotLimit::Agent(agent, n) => write!(f, "all {n} slots for {agent} are taken"),
+                SlotLimit::Pool(pool, n) => {
+                    write!(f, "{} already for a worker of pool {pool}", waiting_runs(*n))
+                }
                 SlotLimit::Gates(1) => {
                     f.write_str("the only slot for gates is taken (max_concurrent_gates)")
                 }

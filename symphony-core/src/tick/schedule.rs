@@ -9,6 +9,7 @@ use crate::done::{BaseNow, MovedProposal, StaleProposal};
 use crate::hold::{HoldScope, ProbeItem};
 use crate::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use crate::outside::{BaseLook, BaseNotice, FoundMerge};
+use crate::placement::{Host, Pool};
 use crate::pull_request::PullRequestOf;
 use crate::run::RunTarget;
 use crate::watchdog::{Stuck, Suspicion};
@@ -41,6 +42,24 @@ pub enum Action {
         issue: Option<IssueId>,
         /// What was seen.
         stuck: Stuck,
+    },
+    /// End a run without its host, which was not heard of for too long.
+    EndLost {
+        /// The run.
+        run: RunId,
+        /// Its issue.
+        issue: Option<IssueId>,
+        /// The host.
+        host: Host,
+    },
+    /// Take a run out of its pool, which no worker has begun, and end it.
+    Withdraw {
+        /// The run.
+        run: RunId,
+        /// Its issue.
+        issue: Option<IssueId>,
+        /// The pool.
+        pool: Pool,
     },
     /// Move an issue to its next phase: the one before is accepted.
     AdvancePhase {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::live_run::LiveRun;
 use super::reason::{Reason, SlotLimit};
 use super::rotation::{left_to_others, take_probes};
 use super::schedule::{Action, Schedule, StartRun};
@@ -12,8 +13,12 @@ use crate::agent::AgentType;
 use crate::hold::HoldScope;
 use crate::id::ProjectId;
 use crate::issue::Priority;
+use crate::placement::{Place, Pool, place_of};
 
 /// Counts of live runs, kept up to date while runs are planned.
+///
+/// Those of other hosts take none of this host's slots: a worker has slots of its own. The limits of a project and of an agent type are for
+/// all hosts.
 #[derive(Debug, Default)]
 struct Load {
     total: u32,
@@ -21,16 +26,47 @@ struct Load {
     judges: u32,
     by_project: BTreeMap<ProjectId, u32>,
     by_agent: BTreeMap<AgentType, u32>,
+    queued: BTreeMap<Pool, u32>,
+}
+
+/// How many runs may wait in a pool for each of its workers that are there: enough that no slot of a usual host is idle between two ticks,
+/// and so few that an urgent issue is not far from its turn, since what waits in a pool is not sorted again.
+const QUEUED_MAX_PER_WORKER: u32 = 16;
+
+/// Returns how many runs may wait in a pool with so many workers. Without any, a few wait, so that a worker that begins finds work.
+fn queued_max(workers: u32) -> u32 {
+    workers.max(1).saturating_mul(QUEUED_MAX_PER_WORKER)
 }
 
 impl Load {
-    fn add(&mut self, project: &ProjectId, agent: &AgentType) {
+    fn of(live: &[LiveRun]) -> Self {
+        let mut load = Self::default();
+        for run in live.iter().filter(|run| run.takes_slot()) {
+            if let Some(pool) = run.whereabouts.queued_in() {
+                *load.queued.entry(pool.clone()).or_default() += 1;
+            }
+            load.add(&run.project, &run.agent, run.whereabouts.is_here());
+        }
+        load
+    }
+
+    fn start(&mut self, start: &StartRun, snapshot: &Snapshot) {
+        let pool = pool_of(start, snapshot);
+        if let Some(pool) = pool {
+            *self.queued.entry(pool.clone()).or_default() += 1;
+        }
+        self.add(&start.project, &start.agent, pool.is_none());
+    }
+
+    fn add(&mut self, project: &ProjectId, agent: &AgentType, is_here: bool) {
         if *agent == AgentType::Gates {
-            self.gates += 1;
+            self.gates += u32::from(is_here);
             return;
         }
-        self.total += 1;
-        self.judges += u32::from(*agent == AgentType::Judge);
+        if is_here {
+            self.total += 1;
+            self.judges += u32::from(*agent == AgentType::Judge);
+        }
         *self.by_project.entry(project.clone()).or_default() += 1;
         *self.by_agent.entry(agent.clone()).or_default() += 1;
     }
@@ -46,17 +82,12 @@ impl Load {
         snapshot: &Snapshot,
         keep_judge_slot: bool,
     ) -> Option<SlotLimit> {
-        if start.agent == AgentType::Gates {
-            let max = snapshot.slots.gates;
-            return (self.gates >= max).then_some(SlotLimit::Gates(max));
-        }
-        let total = snapshot.slots.total;
-        if self.total >= total {
-            return Some(SlotLimit::Total(total));
-        }
-        let others = self.total - self.judges;
-        if keep_judge_slot && !start.target.is_review() && total >= 2 && others >= total - 1 {
-            return Some(SlotLimit::KeptForJudge(total));
+        let of_place = match pool_of(start, snapshot) {
+            Some(pool) => self.limit_of_pool(pool, snapshot),
+            None => self.limit_here(start, snapshot, keep_judge_slot),
+        };
+        if of_place.is_some() || start.agent == AgentType::Gates {
+            return of_place;
         }
         let project = snapshot
             .projects
@@ -70,6 +101,41 @@ impl Load {
         agent
             .filter(|max| taken >= *max)
             .map(|max| SlotLimit::Agent(start.agent.clone(), max))
+    }
+
+    /// Returns the limit of this host that keeps a run from starting.
+    fn limit_here(
+        &self,
+        start: &StartRun,
+        snapshot: &Snapshot,
+        keep_judge_slot: bool,
+    ) -> Option<SlotLimit> {
+        if start.agent == AgentType::Gates {
+            let max = snapshot.slots.gates;
+            return (self.gates >= max).then_some(SlotLimit::Gates(max));
+        }
+        let total = snapshot.slots.total;
+        if self.total >= total {
+            return Some(SlotLimit::Total(total));
+        }
+        let others = self.total - self.judges;
+        let is_kept = keep_judge_slot && !start.target.is_review() && total >= 2;
+        (is_kept && others >= total - 1).then_some(SlotLimit::KeptForJudge(total))
+    }
+
+    fn limit_of_pool(&self, pool: &Pool, snapshot: &Snapshot) -> Option<SlotLimit> {
+        let max = queued_max(snapshot.workers.get(pool).copied().unwrap_or(0));
+        let queued = self.queued.get(pool).copied().unwrap_or(0);
+        (queued >= max).then(|| SlotLimit::Pool(pool.clone(), max))
+    }
+}
+
+/// Returns the pool in which a run would wait; `None` if this host starts it.
+fn pool_of<'a>(start: &StartRun, snapshot: &'a Snapshot) -> Option<&'a Pool> {
+    let project = snapshot.projects.get(&start.project)?;
+    match place_of(&start.target, &start.agent, project.pool.as_ref()) {
+        Place::Pool(pool) => Some(pool),
+        Place::Control => None,
     }
 }
 
@@ -90,14 +156,13 @@ pub(super) fn dispatch(
     now: Timestamp,
     schedule: &mut Schedule,
 ) {
-    let mut load = Load::default();
-    for run in snapshot.live.iter().filter(|run| run.takes_slot()) {
-        load.add(&run.project, &run.agent);
-    }
+    let mut load = Load::of(&snapshot.live);
     // A slot that no judge can take now would be idle until one can, for example for minutes after each verdict.
     let keep_judge_slot = waiting.iter().any(|item| {
         let limit = load.limit(&item.start, snapshot, false);
-        item.start.target.is_review() && matches!(limit, None | Some(SlotLimit::Total(_)))
+        item.start.target.is_review()
+            && pool_of(&item.start, snapshot).is_none()
+            && matches!(limit, None | Some(SlotLimit::Total(_)))
     });
     let no_slot = |load: &Load, start: &StartRun| {
         let limit = load.limit(start, snapshot, keep_judge_slot);
@@ -111,7 +176,7 @@ pub(super) fn dispatch(
             continue;
         }
         probing.extend(item.start.probes.iter().cloned());
-        load.add(&item.start.project, &item.start.agent);
+        load.start(&item.start, snapshot);
         schedule.actions.push(Action::StartRun(item.start));
     }
     let mut groups: BTreeMap<(u8, Priority), Queue> = BTreeMap::new();
@@ -135,7 +200,7 @@ pub(super) fn dispatch(
                 schedule.wait(&item.start, vec![reason]);
                 continue;
             }
-            load.add(&item.start.project, &item.start.agent);
+            load.start(&item.start, snapshot);
             schedule.actions.push(Action::StartRun(item.start));
         }
     }

@@ -22,6 +22,7 @@ use crate::inbox::{LeftWorktree, LostDocument};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::judges_ended::JudgesEnded;
 use crate::outside::BaseView;
+use crate::placement::Pool;
 use crate::profile::AgentChoice;
 use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
@@ -71,6 +72,8 @@ pub struct Snapshot {
     pub plans: Vec<OpenPlan>,
     /// Another tick that holds the turn and makes no progress.
     pub stuck_tick: Option<Stuck>,
+    /// How many workers of each pool are there.
+    pub workers: BTreeMap<Pool, u32>,
 }
 
 impl Snapshot {
@@ -141,6 +144,8 @@ pub struct SlotLimits {
 pub struct ProjectView {
     /// Its own limit of runs at once.
     pub max_concurrency: Option<u32>,
+    /// The pool that its runs wait in; `None` if they are started on the host of the tick.
+    pub pool: Option<Pool>,
     /// Where the circuit breaker opens.
     pub max_retries: u32,
     /// Longest wait before a retry, in milliseconds.
@@ -204,6 +209,7 @@ impl ProjectView {
     pub fn broken(problem: String) -> Self {
         Self {
             max_concurrency: None,
+            pool: None,
             max_retries: u32::MAX,
             max_backoff_ms: BACKOFF_MAX_MS,
             breaker_target: BreakerTarget::Backlog,

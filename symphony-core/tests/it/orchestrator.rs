@@ -318,6 +318,7 @@ impl End {
             awaits_gates: self.awaits_gates,
             cap: None,
             unprepared_before: 0,
+            hosts_lost_before: 0,
             rejected_before: None,
             refused: None,
             idle: None,
@@ -497,7 +498,8 @@ fn every_error_class_is_a_hold_or_a_failure() {
         let routing = End::of(AgentType::Worker, IssueState::InProgress)
             .failed(*class)
             .route(LIMITS);
-        let is_nobodys = HOLDS.contains(&class.name()) || *class == ErrorClass::Moved;
+        let is_nobodys = HOLDS.contains(&class.name())
+            || matches!(class, ErrorClass::Moved | ErrorClass::HostLost);
         let expected = if is_nobodys {
             "failed, run_returned, 0/0, no retry"
         } else if *class == ErrorClass::NotPrepared {

@@ -149,6 +149,7 @@ impl Desk {
     pub(crate) fn finish(&mut self, run: &Run) {
         let finish = RunFinish {
             run: run.id.clone(),
+            fence: run.fence,
             status: RunStatus::Succeeded,
             error: None,
             exit_code: Some(0),

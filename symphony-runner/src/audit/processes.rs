@@ -38,11 +38,15 @@ pub(super) fn check(
         let Ok(id) = RunId::parse(marker) else {
             continue;
         };
-        match store.run(&id) {
+        let run = match store.run(&id) {
             // a run of another installation
             Err(StoreError::NotFound { .. }) => continue,
             other => other?,
         };
+        // A worker on this machine has it, and holds its lock elsewhere.
+        if run.pool.is_some() && run.status.is_live() {
+            continue;
+        }
         if holder(store, &id)? == LockState::Held {
             continue;
         }

@@ -74,6 +74,7 @@ pub(crate) async fn finish(
     let cap = cap_at_end(job, store, &outcome).await?;
     let finish = RunFinish {
         run: job.run.id.clone(),
+        fence: job.run.fence,
         status: outcome.status,
         error: outcome.error,
         exit_code: outcome.exit_code,
@@ -138,6 +139,7 @@ pub(crate) async fn finish_gates(
     job.network.record(&mut outcome.metadata);
     let finish = RunFinish {
         run: job.run.id.clone(),
+        fence: job.run.fence,
         status: outcome.status,
         hold: base_hold.or_else(|| disk_hold(&outcome)),
         ahead: None,

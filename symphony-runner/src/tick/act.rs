@@ -3,19 +3,21 @@
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::outside::BaseNotice;
-use symphony_core::run::{ProtectionLevel, Run};
-use symphony_core::tick::{Action, LeftoverOwner, StartRun};
+use symphony_core::run::Run;
+use symphony_core::tick::{Action, LeftoverOwner};
 use symphony_core::watchdog::{Stuck, Suspicion};
 use symphony_core::wording::counted;
-use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
+use symphony_store::{Context, Store};
 use symphony_workspace::Failpoint;
 
 use super::effects::Effects;
+use super::elsewhere::{end_lost, withdraw};
 use super::observed::Observed;
 use super::outside_merge::record_merge;
 use super::proposals::{confirm, refresh, send_back};
+use super::start::start_runs;
 use crate::error::RunnerError;
-use crate::step_event::{IssueStepEvent, RunStepEvent, StartEnd, StartSubject, StepEvent};
+use crate::step_event::{IssueStepEvent, RunStepEvent, StepEvent};
 use crate::supervise::SuperviseMode;
 
 /// What was done of a plan.
@@ -53,6 +55,7 @@ pub fn act(
     actions: &[Action],
 ) -> Result<ActReport, RunnerError> {
     let mut report = ActReport::default();
+    submit_waiting(effects, observed, &mut report);
     let mut starts = Vec::new();
     let mut last = Vec::new();
     for action in actions {
@@ -69,6 +72,14 @@ pub fn act(
             Action::EndStuck { run, stuck, .. } => {
                 let done = end_stuck(store, effects, observed, run, stuck);
                 report.note(format_args!("run {run}"), done.map(Some));
+            }
+            Action::EndLost { run, host, .. } => {
+                let done = end_lost(store, effects, observed, run, host);
+                report.note(format_args!("run {run}"), done);
+            }
+            Action::Withdraw { run, pool, .. } => {
+                let done = withdraw(store, effects, observed, run, pool);
+                report.note(format_args!("run {run}"), done);
             }
             Action::AdvancePhase { issue } => {
                 report.note(issue, advance_phase(store, effects, issue).map(Some));
@@ -329,60 +340,15 @@ fn tidy(
     Ok(StepEvent::Run(run.clone(), RunStepEvent::Tidied(owner)))
 }
 
-/// Claims runs, all in one transaction, and starts their supervisors.
-fn start_runs(
-    store: &mut Store,
-    effects: &mut impl Effects,
-    observed: &Observed,
-    starts: &[&StartRun],
-    report: &mut ActReport,
-) -> Result<(), RunnerError> {
-    let mut requests = Vec::new();
-    let mut locks = Vec::new();
-    for start in starts {
-        let Some((project, _)) = observed.projects.get(&start.project) else {
-            continue;
-        };
-        let run = effects.run_id();
-        // Locked before it is claimed, so that a live run is never without a holder of its lock.
-        match effects.lock(project, &run) {
-            Ok(lock) => {
-                Failpoint::TickLocked.reach();
-                locks.push((project, lock));
-                let start = (*start).clone();
-                requests.push(ClaimRequest {
-                    run,
-                    start,
-                    protection: ProtectionLevel::None,
-                });
-            }
-            Err(error) => report.problems.push(format!("{}: {error}", project.id)),
+/// Hands over the runs that wait in a pool: whoever claimed one may have died before it did so.
+fn submit_waiting(effects: &impl Effects, observed: &Observed, report: &mut ActReport) {
+    let placement = effects.placement();
+    for live in &observed.snapshot.live {
+        if let Some(pool) = live.whereabouts.queued_in()
+            && !placement.delivered(&live.whereabouts)
+            && let Err(error) = placement.submit(&live.run, pool)
+        {
+            report.problems.push(format!("run {}: {error}", live.run));
         }
     }
-    let context = Context::system(effects.now());
-    let claims = store.claim(&context, &requests, &ClaimLimits::of(&observed.snapshot))?;
-    Failpoint::TickClaimed.reach();
-    // The claimed runs are live from here on. If this process dies before their supervisors start, it releases their
-    // locks, and the next tick finds live runs with free locks and does their exit handling.
-    for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
-        let on = StartSubject::of(&request.start);
-        match claim {
-            Err(refusal) => {
-                effects.give_up(project, &request.run, lock);
-                let end = StartEnd::Refused(refusal);
-                report.events.push(StepEvent::Start(on, end));
-            }
-            // A supervisor that cannot be started counts as a crash, and the next tick does the exit handling.
-            Ok(run) => match effects.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
-                Ok(()) => {
-                    Failpoint::TickLaunched.reach();
-                    let end = StartEnd::Started(run.id.clone());
-                    report.events.push(StepEvent::Start(on, end));
-                    report.started.push(run);
-                }
-                Err(error) => report.problems.push(format!("{on}: {error}")),
-            },
-        }
-    }
-    Ok(())
 }

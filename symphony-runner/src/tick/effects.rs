@@ -5,6 +5,7 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
+use symphony_core::placement::{Host, Lease};
 use symphony_core::run::Run;
 use symphony_core::tick::{LeftoverOwner, LockState};
 use symphony_core::watchdog::{Step, Stuck, Suspicion, Watch};
@@ -15,6 +16,7 @@ use crate::error::RunnerError;
 use crate::gates::clear_left_checkout;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
+use crate::placement::{Placement, Queue, control_host, placement_of};
 use crate::process::{DetachedSupervisor, RunLock, RunPlace, lock_state, sweep_marked, sweep_run};
 use crate::supervise::{SuperviseMode, launch_supervisor};
 use crate::upkeep::clean_up::clean_up;
@@ -67,6 +69,21 @@ pub trait Effects {
 
     /// Returns a new id for a run.
     fn run_id(&mut self) -> RunId;
+
+    /// Returns how long runs of other hosts live without a sign of life.
+    fn lease(&self) -> Lease {
+        Lease::default()
+    }
+
+    /// Returns the name by which this control has runs of other hosts.
+    fn control(&self) -> Host {
+        control_host()
+    }
+
+    /// Returns what gives out the runs of pools.
+    fn placement(&self) -> Box<dyn Placement> {
+        Box::new(Queue)
+    }
 
     /// Returns whether someone holds the lock of a run.
     ///
@@ -199,6 +216,14 @@ impl Effects for LocalEffects<'_> {
 
     fn now(&mut self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn lease(&self) -> Lease {
+        self.installation.lease()
+    }
+
+    fn placement(&self) -> Box<dyn Placement> {
+        placement_of(&self.installation.config)
     }
 
     fn begin_action(&mut self) {

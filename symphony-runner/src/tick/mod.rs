@@ -6,6 +6,7 @@
 mod act;
 mod base_gates;
 mod effects;
+mod elsewhere;
 mod holder;
 mod notes;
 mod observe;
@@ -14,6 +15,7 @@ mod once;
 mod outside;
 mod outside_merge;
 mod proposals;
+mod start;
 mod turn;
 mod wait;
 

@@ -9,6 +9,7 @@ use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_core::contract::Pipeline;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{PhaseName, ProjectId};
+use symphony_core::placement::{Liveness, Whereabouts};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{
     AskedModels, LockState, NamedProviders, OpenPlan, PlanDriver, ProjectAgents, ProjectView,
@@ -237,6 +238,10 @@ pub fn look(
     // Locks are checked before the snapshot is read. A run that ends in between is not live in it; in the other order,
     // its free lock would make it look crashed.
     for run in store.live_runs()? {
+        // Its lock is on another host, if anywhere: only its beats say whether it lives.
+        if run.pool.is_some() {
+            continue;
+        }
         if let Some((project, config)) = projects.get(&run.project) {
             let lock = effects.lock_state(project, &run.id)?;
             if lock == LockState::Held {
@@ -259,9 +264,19 @@ pub fn look(
         slots,
         locks,
         caps,
+        lease: effects.lease(),
     };
     let mut snapshot = store.load_snapshot(request, now)?;
     snapshot.leftovers = leftovers;
+    let control = effects.control();
+    for live in &mut snapshot.live {
+        // A control that died took it back, or out of its pool, and did not end it: no host has it.
+        if let Whereabouts::Begun { host, liveness, .. } = &mut live.whereabouts
+            && *host == control
+        {
+            *liveness = Liveness::Lost;
+        }
+    }
     snapshot.watched = watched;
     Ok(Observed { snapshot, projects })
 }
@@ -363,6 +378,7 @@ pub fn project_view(
 ) -> ProjectView {
     ProjectView {
         max_concurrency: config.max_concurrency,
+        pool: config.pool.clone(),
         max_retries: config.max_retries,
         max_backoff_ms: config.max_retry_backoff_ms.get(),
         breaker_target: config.circuit_breaker_status,

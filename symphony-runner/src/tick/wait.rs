@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::RunId;
+use symphony_core::placement::Pool;
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
 use symphony_core::watchdog::Watch;
@@ -36,14 +37,14 @@ pub fn wait_for(
     loop {
         let mut alive = Vec::new();
         for run in runs {
-            alive.extend(alive_run(&store, run)?);
+            alive.extend(alive_run(installation, &store, run)?);
         }
         progress(&store)?;
         if alive.is_empty() {
             return Ok(());
         }
         if watched.elapsed() >= WATCH {
-            for (run, project) in &alive {
+            for (run, project) in alive.iter().filter(|(run, _)| run.pool.is_none()) {
                 watch_run(installation, run, project);
             }
             watched = Instant::now();
@@ -84,9 +85,17 @@ fn watch_run(installation: &Installation, run: &Run, project: &Project) {
 
 /// Returns the run, or the run of gates that follows it, if its supervisor is still there. A live run without one has
 /// crashed, and waiting for it would never end; the next tick does its exit handling.
-fn alive_run(store: &Store, id: &RunId) -> Result<Option<(Run, Project)>, RunnerError> {
+fn alive_run(
+    installation: &Installation,
+    store: &Store,
+    id: &RunId,
+) -> Result<Option<(Run, Project)>, RunnerError> {
     let run = store.run(id)?;
     let project = store.project(&run.project)?;
+    if let Some(pool) = &run.pool {
+        let is_awaited = run.status.is_live() && is_looked_after(installation, store, &run, pool)?;
+        return Ok(is_awaited.then_some((run, project)));
+    }
     let is_held = |id: &RunId| -> Result<bool, RunnerError> {
         Ok(lock_state(&RunPaths::new(&project.root, id).lock())? == LockState::Held)
     };
@@ -108,4 +117,22 @@ fn alive_run(store: &Store, id: &RunId) -> Result<Option<(Run, Project)>, Runner
         Some(gates) if is_held(&gates.id)? => Ok(Some((gates, project))),
         _ => Ok(None),
     }
+}
+
+/// Returns whether a host takes care of a run of a pool, or one may soon. Otherwise only a tick ends it, and the caller makes none.
+fn is_looked_after(
+    installation: &Installation,
+    store: &Store,
+    run: &Run,
+    pool: &Pool,
+) -> Result<bool, RunnerError> {
+    let lease = installation.lease();
+    if run.host.is_some() {
+        let silent = store.silent(lease)?;
+        return Ok(silent.iter().all(|silent| silent.run != run.id));
+    }
+    let workers = store.workers()?;
+    Ok(workers
+        .iter()
+        .any(|seen| seen.worker.pool == *pool && !lease.is_worker_gone(seen.age_ms)))
 }

@@ -12,7 +12,8 @@ const KEY: &str = "host";
 
 impl Store {
     /// Records that agents run on a host from now on, unless those of another one are still active; returns that other one's name
-    /// then. A file is one host's, and nothing is recorded in it.
+    /// then. Runs of a pool do not count, since their beats show any host whether they live. A file is one host's, and nothing is recorded
+    /// in it.
     ///
     /// # Errors
     /// When the database cannot be read or written.
@@ -26,7 +27,7 @@ impl Store {
                 .query_row([KEY], |row| row.get(0))
                 .optional()?;
             let mut live =
-                tx.prepare_cached("SELECT 1 FROM run WHERE status IN ('starting', 'running') LIMIT 1")?;
+                tx.prepare_cached("SELECT 1 FROM run WHERE status IN ('starting', 'running') AND pool IS NULL LIMIT 1")?;
             match found {
                 Some(other) if other != host && live.exists([])? => Ok(Some(other)),
                 _ => {

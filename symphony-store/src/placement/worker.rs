@@ -4,7 +4,7 @@ use symphony_core::placement::{Host, Pool};
 
 use crate::database::open::Store;
 use crate::database::row::{count32, parsed};
-use crate::db::params;
+use crate::db::{Connection, params};
 use crate::error::StoreError;
 
 /// A worker, as it shows itself.
@@ -53,21 +53,25 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn workers(&self) -> Result<Vec<SeenWorker>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
+        load_workers(&self.conn)
+    }
+}
+
+pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreError> {
+    let mut statement = conn.prepare_cached(
             "SELECT pool, host, version, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age FROM worker ORDER BY pool, host",
         )?;
-        let mut rows = statement.query([])?;
-        let mut workers = Vec::new();
-        while let Some(row) = &rows.next()? {
-            workers.push(SeenWorker {
-                worker: Worker {
-                    pool: parsed("pool", row.get("pool")?)?,
-                    host: parsed("host", row.get("host")?)?,
-                    version: count32(row, "version")?,
-                },
-                age_ms: row.get("age")?,
-            });
-        }
-        Ok(workers)
+    let mut rows = statement.query([])?;
+    let mut workers = Vec::new();
+    while let Some(row) = &rows.next()? {
+        workers.push(SeenWorker {
+            worker: Worker {
+                pool: parsed("pool", row.get("pool")?)?,
+                host: parsed("host", row.get("host")?)?,
+                version: count32(row, "version")?,
+            },
+            age_ms: row.get("age")?,
+        });
     }
+    Ok(workers)
 }

@@ -147,19 +147,14 @@ fn claim_one(
 ) -> Result<Result<Run, ClaimRefusal>, StoreError> {
     // The plan was made from a snapshot, and people, agents and other ticks have written since. Everything that it
     // relied on is checked again here, where no other process can write.
-    if let Some(refusal) = refusal(tx, request, limits, context.now)? {
+    if let Some(refusal) = refusal(tx, request, limits, pools, context.now)? {
         // The run itself may be what is in the way: it was granted before, and the answer was lost.
         return Ok(match granted_before(tx, request)? {
             Some(run) => Ok(run),
             None => Err(refusal),
         });
     }
-    let start = &request.start;
-    let pool = match place_of(&start.target, &start.agent, pools.get(&start.project)) {
-        Place::Pool(pool) => Some(pool),
-        Place::Control => None,
-    };
-    insert_run(tx, context, request, pool)?;
+    insert_run(tx, context, request, pool_of(request, pools))?;
     let about = About {
         project: Some(&request.start.project),
         issue: request.start.target.issue(),
@@ -196,6 +191,15 @@ fn claim_one(
     Ok(Ok(load_run(tx, &request.run)?))
 }
 
+/// Returns the pool in which a run will wait; `None` if the control starts it.
+fn pool_of<'a>(request: &ClaimRequest, pools: &'a BTreeMap<ProjectId, Pool>) -> Option<&'a Pool> {
+    let start = &request.start;
+    match place_of(&start.target, &start.agent, pools.get(&start.project)) {
+        Place::Pool(pool) => Some(pool),
+        Place::Control => None,
+    }
+}
+
 /// Returns the run of a request if it is live, since its id is no other's.
 fn granted_before(tx: &Transaction<'_>, request: &ClaimRequest) -> Result<Option<Run>, StoreError> {
     let is_live: bool = tx
@@ -210,9 +214,10 @@ fn refusal(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
     limits: &ClaimLimits,
+    pools: &BTreeMap<ProjectId, Pool>,
     now: Timestamp,
 ) -> Result<Option<ClaimRefusal>, StoreError> {
-    if !has_slot(tx, request, limits)? {
+    if !has_slot(tx, request, limits, pools)? {
         return Ok(Some(ClaimRefusal::NoSlot));
     }
     if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
@@ -336,19 +341,25 @@ fn plan_review_refusal(
     review_refusal(tx, target, now)
 }
 
-/// Returns whether a slot is free: in the installation, in the project and for the agent type.
+/// Returns whether a slot is free: on the control's host, in the project and for the agent type. Runs of a pool take none of the control's
+/// slots, since each worker has its own.
 fn has_slot(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
     limits: &ClaimLimits,
+    pools: &BTreeMap<ProjectId, Pool>,
 ) -> Result<bool, StoreError> {
     let (project, agent) = (&request.start.project, &request.start.agent);
+    let is_here = pool_of(request, pools).is_none();
     // Gates and agents have separate slots, so neither takes room from the other.
     if *agent == AgentType::Gates {
+        if !is_here {
+            return Ok(true);
+        }
         let live: u32 = tx
             .prepare_cached(
                 "SELECT count(*) FROM run INDEXED BY run_live
-                 WHERE status IN ('starting', 'running') AND agent = 'gates'",
+                 WHERE status IN ('starting', 'running') AND agent = 'gates' AND pool IS NULL",
             )?
             .query_row([], |row| row.get(0))?;
         return Ok(live < limits.slots.gates);
@@ -357,7 +368,7 @@ fn has_slot(
     // all work. A person's session takes none, either: it may be open all day.
     let (total, of_project, of_agent): (u32, u32, u32) = tx
         .prepare_cached(
-            "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
+            "SELECT count(*) FILTER (WHERE pool IS NULL), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
              FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND agent <> 'gates'
                  AND metadata ->> 'interactive' IS NULL
                  AND NOT EXISTS (SELECT 1 FROM exit_handling x WHERE x.run = run.id AND x.problem IS NOT NULL)",
@@ -366,7 +377,7 @@ fn has_slot(
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
     let fits = |live: u32, limit: Option<&u32>| limit.is_none_or(|limit| live < *limit);
-    Ok(total < limits.slots.total
+    Ok((!is_here || total < limits.slots.total)
         && fits(of_project, limits.by_project.get(project))
         && fits(of_agent, limits.slots.by_agent.get(agent)))
 }

@@ -5,7 +5,7 @@ use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind};
 use symphony_core::outcome::FailureLimits;
-use symphony_core::run::{Run, RunError, RunStatus, Usage};
+use symphony_core::run::{Fence, Run, RunError, RunStatus, Usage};
 use symphony_core::spending::CapReached;
 
 use crate::gates::found::GatesFound;
@@ -17,6 +17,8 @@ use crate::run::new_hold::NewHold;
 pub struct RunFinish {
     /// The run.
     pub run: RunId,
+    /// The fencing number under which it ends: that of a host from which the run was taken away is refused.
+    pub fence: Fence,
     /// How it ended, before the store decides on its outcome.
     pub status: RunStatus,
     /// Why it did not succeed.

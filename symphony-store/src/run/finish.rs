@@ -39,13 +39,14 @@ use crate::run::left_behind::{note_changes, without_own_changes};
 use crate::run::new_hold::NewHold;
 use crate::run::record::write_usage;
 use crate::run::row::load_run;
-use crate::run::unprepared::unprepared_in_a_row;
+use crate::run::unprepared::{hosts_lost_in_a_row, unprepared_in_a_row};
 
 impl Store {
     /// Ends a run. A run that has already ended is returned unchanged, so calling this twice does no harm.
     ///
     /// # Errors
-    /// When the run does not exist, or the database cannot be written.
+    /// When the run does not exist, or the database cannot be written. [`StoreError::Superseded`] when it was taken away from whoever ends
+    /// it: another host, or the control, ends it now.
     pub fn finish_run(
         &mut self,
         context: &Context,
@@ -57,6 +58,9 @@ impl Store {
         self.write(context, |tx| {
             let run = load_run(tx, &finish.run)?;
             if run.status.is_live() {
+                if run.fence != finish.fence {
+                    return Err(StoreError::Superseded { run: run.id });
+                }
                 end_run(tx, context, &run, finish)?;
                 // After the run itself has shown that the provider was there.
                 if let Some(hold) = &finish.ahead {
@@ -142,6 +146,7 @@ fn end_run(
                 awaits_gates,
                 cap: finish.cap,
                 unprepared_before: unprepared_in_a_row(tx, id)?,
+                hosts_lost_before: hosts_lost_in_a_row(tx, id)?,
                 refused: refused_in_a_row(tx, run)?,
                 idle: rows.idle.clone(),
                 limited: rows.limited.clone(),

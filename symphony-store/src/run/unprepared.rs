@@ -1,4 +1,5 @@
-//! Runs that could not be prepared. They prove nothing about their issue, and the wait before the next one grows.
+//! Runs that could not be prepared, or lost their host. They prove nothing about their issue: the wait before the next one grows, and many
+//! in a row stop it.
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
@@ -31,11 +32,25 @@ impl Store {
 pub(crate) fn unprepared_in_a_row(conn: &Connection, issue: &IssueId) -> Result<u32, StoreError> {
     count(
         conn,
-        "SELECT error_class FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL
-         ORDER BY fence DESC LIMIT ?2",
+        ErrorClass::NotPrepared,
+        OF_ISSUE,
         params![issue.as_str(), RUNS_MAX],
     )
 }
+
+/// Returns how many of the newest runs in a row on an issue lost their host; gates and live runs do not count.
+pub(crate) fn hosts_lost_in_a_row(conn: &Connection, issue: &IssueId) -> Result<u32, StoreError> {
+    count(
+        conn,
+        ErrorClass::HostLost,
+        OF_ISSUE,
+        params![issue.as_str(), RUNS_MAX],
+    )
+}
+
+const OF_ISSUE: &str =
+    "SELECT error_class FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL
+     ORDER BY fence DESC LIMIT ?2";
 
 /// Counts those of a plan's phase, without the run `except`.
 pub(crate) fn unprepared_phases_in_a_row(
@@ -46,6 +61,7 @@ pub(crate) fn unprepared_phases_in_a_row(
 ) -> Result<u32, StoreError> {
     count(
         conn,
+        ErrorClass::NotPrepared,
         "SELECT error_class FROM run WHERE plan = ?1 AND plan_phase = ?2 AND ended_at IS NOT NULL AND id IS DISTINCT FROM ?3
          ORDER BY fence DESC LIMIT ?4",
         params![
@@ -57,14 +73,19 @@ pub(crate) fn unprepared_phases_in_a_row(
     )
 }
 
-/// Counts the newest runs up to the first one that was prepared.
-fn count(conn: &Connection, sql: &str, params: impl Params) -> Result<u32, StoreError> {
+/// Counts the newest runs up to the first one that ended otherwise.
+fn count(
+    conn: &Connection,
+    ended: ErrorClass,
+    sql: &'static str,
+    params: impl Params,
+) -> Result<u32, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(params)?;
     let mut count = 0;
     while let Some(row) = &rows.next()? {
         let class: Option<String> = row.get(0)?;
-        if class.as_deref() != Some(ErrorClass::NotPrepared.name()) {
+        if class.as_deref() != Some(ended.name()) {
             break;
         }
         count += 1;

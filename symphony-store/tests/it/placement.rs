@@ -1,5 +1,6 @@
 //! Runs on other hosts: taken once, alive by their beats, and taken back. On both engines.
 
+mod control;
 mod prop;
 mod shared;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use symphony_core::issue::BreakerTarget;
+use symphony_core::placement::Lease;
 use symphony_core::tick::{
     AskedModels, NamedProviders, ProjectAgents, ProjectView, SlotLimits, plan_tick,
 };
@@ -36,6 +37,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         base_gates: None,
         broken: None,
         no_base: None,
+        pool: None,
     };
     SnapshotRequest {
         projects: BTreeMap::from([(project(), view)]),
@@ -46,6 +48,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         },
         locks: BTreeMap::new(),
         caps: BTreeMap::new(),
+        lease: Lease::default(),
     }
 }
 

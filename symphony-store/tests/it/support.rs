@@ -145,6 +145,7 @@ pub(crate) fn new_pr(issue: &IssueId, head: &str) -> NewPullRequest {
 pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) -> RunFinish {
     RunFinish {
         run: run.id.clone(),
+        fence: run.fence,
         status,
         error: class.map(|class| RunError {
             class,

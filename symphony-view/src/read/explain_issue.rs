@@ -6,6 +6,7 @@ use symphony_core::contract::Delivery;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::{Issue, IssueState};
+use symphony_core::placement::Whereabouts;
 use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{
     Action, Reason, Schedule, Snapshot, intake_obstacles, obstacles, review_obstacles, wanted_agent,
@@ -141,11 +142,19 @@ fn explain(
         title: issue.title.clone(),
         status: issue.state.status(),
         running,
+        whereabouts: whereabouts_on(snapshot, &issue.id),
         author: None,
         next,
         last_failure,
         reasons: waits,
     })
+}
+
+/// Returns where the live run on an issue is.
+fn whereabouts_on(snapshot: &Snapshot, issue: &IssueId) -> Whereabouts {
+    let mut live = snapshot.live.iter();
+    let live = live.find(|run| run.issue.as_ref() == Some(issue));
+    live.map_or(Whereabouts::Here, |run| run.whereabouts.clone())
 }
 
 /// What a person can do about a delivery while no judge has spoken.
@@ -165,6 +174,8 @@ fn concerns(action: &Action, id: &IssueId) -> bool {
     match action {
         Action::FinishCrashed { issue, .. }
         | Action::Suspect { issue, .. }
+        | Action::EndLost { issue, .. }
+        | Action::Withdraw { issue, .. }
         | Action::EndStuck { issue, .. } => issue.as_ref() == Some(id),
         Action::AdvancePhase { issue }
         | Action::Unblock { issue }

@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxItem;
+use symphony_core::placement::Whereabouts;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{
     Action, Reason, ReviewSubject, Schedule, SlotLimit, Snapshot, gates_obstacles, obstacles,
@@ -70,7 +71,7 @@ pub fn status_of(
     for item in &waiting {
         *inbox.entry(item.kind.name()).or_default() += 1;
     }
-    let running = running(store, &session.project)?;
+    let running = running(store, &session.project, snapshot)?;
     let open = open_prs(store, project)?;
     let queue = queue(store, project, snapshot, &schedule, now)?;
     let config = session.installation.project_config(&session.project).ok();
@@ -207,7 +208,11 @@ fn plans(store: &mut Store, project: &ProjectId) -> Result<Vec<OpenPlanView>, Ru
     Ok(plans)
 }
 
-fn running(store: &Store, project: &Project) -> Result<Vec<RunningView>, RunnerError> {
+fn running(
+    store: &Store,
+    project: &Project,
+    snapshot: &Snapshot,
+) -> Result<Vec<RunningView>, RunnerError> {
     let filter = RunFilter {
         project: Some(project.id.clone()),
         live_only: true,
@@ -222,7 +227,10 @@ fn running(store: &Store, project: &Project) -> Result<Vec<RunningView>, RunnerE
         }
         let (last_event, last_event_at) =
             last.map_or((None, None), |(text, at)| (Some(text), Some(at)));
+        let mut live = snapshot.live.iter();
+        let live = live.find(|live| live.run == run.id);
         running.push(RunningView {
+            whereabouts: live.map_or(Whereabouts::Here, |live| live.whereabouts.clone()),
             run: RunView::from(run),
             last_event,
             last_event_at,

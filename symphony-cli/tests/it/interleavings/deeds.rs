@@ -246,6 +246,7 @@ impl Case<'_> {
         }
         let finish = RunFinish {
             run,
+            fence: claimed.fence,
             status: RunStatus::Succeeded,
             error: None,
             exit_code: Some(0),

@@ -133,7 +133,8 @@ const fn of_error_class(class: ErrorClass) -> Option<FailureClass> {
         | E::UsageLimit
         | E::ProviderError
         | E::Network
-        | E::Moved => FailureClass::Transient,
+        | E::Moved
+        | E::HostLost => FailureClass::Transient,
         E::DiskFull
         | E::NotPrepared
         | E::SandboxUnavailable

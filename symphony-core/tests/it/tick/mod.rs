@@ -2,6 +2,7 @@
 
 mod asked;
 mod done;
+mod elsewhere;
 mod fairness;
 mod gate;
 mod holds;

@@ -8,6 +8,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{DeliveryId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::judges_ended::JudgesEnded;
+use symphony_core::placement::Whereabouts;
 use symphony_core::profile::AgentChoice;
 use symphony_core::tick::{
     Action, AskedModels, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState,
@@ -76,6 +77,7 @@ pub(crate) fn view() -> ProjectView {
         base_gates: None,
         broken: None,
         no_base: None,
+        pool: None,
     }
 }
 
@@ -158,6 +160,8 @@ pub(crate) fn live(name: &str, on: Option<u64>, agent: AgentType) -> LiveRun {
         lock: LockState::Held,
         put_off: None,
         interactive: false,
+        whereabouts: Whereabouts::Here,
+        cancelled: false,
     }
 }
 
@@ -193,6 +197,8 @@ pub(crate) fn lines(schedule: &Schedule) -> Vec<String> {
         Action::FinishCrashed { run, .. } => format!("finish {run}"),
         Action::Suspect { run, .. } => format!("suspect {run}"),
         Action::EndStuck { run, stuck, .. } => format!("end {run}, which {}", stuck.words()),
+        Action::EndLost { run, host, .. } => format!("end lost {run} on {host}"),
+        Action::Withdraw { run, .. } => format!("withdraw {run}"),
         Action::AdvancePhase { issue } => format!("advance {issue}"),
         Action::Unblock { issue } => format!("unblock {issue}"),
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),

@@ -384,6 +384,7 @@ impl Course {
         };
         let finish = RunFinish {
             run: run.id.clone(),
+            fence: run.fence,
             status,
             error: class.map(|class| RunError {
                 class,

@@ -1,0 +1,167 @@
+//! A control whose project has a pool: what it claims, says and ends. The store's own functions act as the workers.
+
+use serde_json::json;
+use symphony_core::Timestamp;
+use symphony_core::config::ServerAddress;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::RunId;
+use symphony_core::outcome::FailureLimits;
+use symphony_core::placement::{Host, Pool};
+use symphony_core::run::{Run, RunStatus};
+use symphony_store::{Beat, Context, GatesAtEnd, RunFinish, Store, StoreError, Worker};
+
+use crate::on_postgres::{address, repository};
+use crate::support::{Project, scenarios, text, until};
+
+/// By how much the lease is shortened: a host is given up after 2.1 s.
+const DIVISOR: &str = "100";
+
+pub(crate) fn pool() -> Pool {
+    Pool::parse("linux").unwrap()
+}
+
+pub(crate) fn host(name: &str) -> Host {
+    Host::parse(name).unwrap()
+}
+
+/// A project whose runs wait in a pool, and the database as a worker opens it.
+fn control(schema: &str) -> (Project, Store) {
+    let address = address(schema);
+    let mut project = repository(&address);
+    project.set_variable("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
+    let project = project.set_up(&scenarios([]), &json!({ "pool": "linux" }));
+    let store = Store::open_on(&ServerAddress::parse(&address).unwrap()).unwrap();
+    (project, store)
+}
+
+/// Ticks, and returns the run that was claimed for the pool.
+fn claimed(project: &Project, store: &Store) -> Run {
+    let id = project.tick_start();
+    let run = store.run(&RunId::parse(id).unwrap()).unwrap();
+    assert_eq!((&run.pool, &run.host), (&Some(pool()), &None));
+    run
+}
+
+fn here(store: &mut Store, name: &str) {
+    let worker = Worker {
+        pool: pool(),
+        host: host(name),
+        version: 1,
+    };
+    store.worker_seen(&worker).unwrap();
+}
+
+fn finish(run: &Run, status: RunStatus) -> RunFinish {
+    RunFinish {
+        run: run.id.clone(),
+        fence: run.fence,
+        status,
+        error: None,
+        exit_code: Some(0),
+        usage: None,
+        output_tail: String::new(),
+        metadata: serde_json::Map::new(),
+        phase: None,
+        gates: GatesAtEnd::Due,
+        hold: None,
+        ahead: None,
+        cap: None,
+        limits: FailureLimits {
+            max_retries: 15,
+            max_backoff_ms: 1,
+            breaker_target: symphony_core::issue::BreakerTarget::Backlog,
+        },
+    }
+}
+
+#[test]
+fn a_run_of_a_pool_waits_for_a_worker_and_everyone_says_so() {
+    let (project, mut store) = control("waits");
+    let issue = project.add_issue("Say hello");
+    let run = claimed(&project, &store);
+    assert!(!project.run_folder(run.id.as_str()).exists(), "nothing is started here");
+    let shown = |expected: &str| {
+        let explained = project.ok(&["explain", &issue]);
+        assert!(explained.contains(expected), "{explained}");
+        let status = project.ok(&["status"]);
+        assert!(status.contains(expected), "{status}");
+    };
+    shown("waits for a worker of pool linux (none seen)");
+    assert_eq!(project.json(&["tick"])["runs"], json!([]), "it is claimed once");
+    here(&mut store, "h1");
+    shown("waits for a worker of pool linux (1 seen)");
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    shown("on host h1");
+    let status = project.json(&["status"]);
+    let running = &status["running"][0];
+    assert_eq!(running["host"], "h1", "{running:#}");
+    assert_eq!(running["whereabouts"]["at"], "begun", "{running:#}");
+    assert_eq!(status["slots_taken"], 0, "{status:#}");
+    store.finish_run(&now(), &finish(&run, RunStatus::Succeeded)).unwrap();
+    assert_eq!(project.issue(&issue)["status"], "todo");
+}
+
+fn now() -> Context {
+    Context::system(Timestamp::now())
+}
+
+#[test]
+fn a_run_that_no_worker_has_begun_is_taken_out_of_its_pool() {
+    let (project, mut store) = control("withdrawn");
+    let issue = project.add_issue("Say hello");
+    let run = claimed(&project, &store);
+    project.ok(&["runs", "cancel", run.id.as_str()]);
+    assert_eq!(project.run(run.id.as_str())["status"], "cancelled");
+    assert_eq!(project.issue(&issue)["status"], "todo");
+    assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None);
+
+    // so is one whose project has left the pool
+    let run = claimed(&project, &store);
+    project.configure_more(&json!({ "pool": null, "max_concurrent_agents": 1, "scanner_enabled": false }));
+    project.ok(&["pause"]);
+    let tick = project.json(&["tick"]);
+    assert_eq!(tick["actions"][0]["action"], "withdraw", "{tick:#}");
+    let ended = project.run(run.id.as_str());
+    assert_eq!(ended["status"], "cancelled", "{ended:#}");
+    assert_eq!(project.issue(&issue)["status"], "todo");
+    project.assert_sound();
+}
+
+#[test]
+fn a_run_whose_host_is_lost_ends_and_its_issue_goes_on_elsewhere() {
+    let (project, mut store) = control("lost");
+    let issue = project.add_issue("Say hello");
+    let run = claimed(&project, &store);
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    let mut seen = Vec::new();
+    let tick = until("the tick that ends it", || {
+        let tick = project.json(&["tick"]);
+        seen.push(project.ok(&["explain", &issue]));
+        let actions = tick["actions"].as_array().unwrap().clone();
+        let ends = actions.iter().any(|action| action["action"] == "end_lost");
+        ends.then_some(tick)
+    });
+    let silent = "host h1 does not answer, and may still come back with its work";
+    assert!(seen.iter().any(|text| text.contains(silent)), "{seen:#?}");
+    let events = tick["events"].to_string();
+    assert!(events.contains("host h1 did not come back"), "{tick:#}");
+    let ended = project.run(run.id.as_str());
+    assert_eq!(ended["status"], "crashed", "{ended:#}");
+    assert_eq!(ended["error"]["class"], "host_lost", "{ended:#}");
+    // the zombie's writes are refused
+    assert_eq!(store.beat(&run.id, run.fence).unwrap(), Beat::Lost);
+    let begun = claimed(&project, &store);
+    assert_eq!(begun.attempt, 1, "the lost run used no attempt");
+    store.take(&pool(), &host("h2")).unwrap().unwrap();
+    let taken = store.run(&begun.id).unwrap();
+    let stale = Run {
+        fence: run.fence,
+        ..taken
+    };
+    let late = store.finish_run(&now(), &finish(&stale, RunStatus::Succeeded));
+    assert!(matches!(late, Err(StoreError::Superseded { .. })), "{late:?}");
+    assert_eq!(ErrorClass::HostLost.words(), "host lost");
+    store.finish_run(&now(), &finish(&begun, RunStatus::Succeeded)).unwrap();
+    assert_eq!(text(&project.issue(&issue)["status"]), "todo");
+    project.assert_sound();
+}

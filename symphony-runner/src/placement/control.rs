@@ -1,0 +1,50 @@
+//! The name by which the control has runs that it took out of a pool, or away from a lost host.
+
+use symphony_core::placement::{Host, NAME_CHARS_MAX};
+
+/// Where Linux shows the name of the host.
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+/// What the name begins with: a worker on the same machine must not take the control's runs for its own.
+const PREFIX: &str = "control.";
+
+/// Returns the control's name as a host.
+pub(crate) fn control_host() -> Host {
+    let machine = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
+    named(machine.trim())
+}
+
+fn named(machine: &str) -> Host {
+    let plain: String = machine
+        .chars()
+        .map(|c| match c.to_ascii_lowercase() {
+            c if c.is_ascii_alphanumeric() || "-._".contains(c) => c,
+            _ => '-',
+        })
+        .take(NAME_CHARS_MAX - PREFIX.len())
+        .collect();
+    let plain = plain.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    let plain = if plain.is_empty() { "host" } else { plain };
+    Host::parse(format!("{PREFIX}{plain}"))
+        .expect("letters and digits, and what may be between them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_machine_has_a_name_that_no_worker_has() {
+        for (machine, expected) in [
+            ("build-7.example", "control.build-7.example"),
+            ("Build_7", "control.build_7"),
+            ("größe", "control.gr--e"),
+            ("-x-", "control.x"),
+            ("", "control.host"),
+            ("ü", "control.host"),
+        ] {
+            assert_eq!(named(machine).as_str(), expected, "{machine}");
+        }
+        let longest = named(&"a".repeat(200));
+        assert_eq!(longest.as_str().len(), NAME_CHARS_MAX);
+    }
+}

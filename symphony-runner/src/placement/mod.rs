@@ -1,0 +1,46 @@
+//! Giving runs out to workers on other hosts (`docs/design/0051`).
+//!
+//! Whoever places a run only hands it over. Whether it lives is said by its beats, and whether it may begin by the store.
+
+mod control;
+mod end;
+mod queue;
+
+use symphony_core::config::{Config, PlacementKind};
+use symphony_core::id::RunId;
+use symphony_core::placement::{Host, Pool, Whereabouts};
+use symphony_store::Store;
+
+use crate::error::RunnerError;
+
+pub(crate) use control::control_host;
+pub(crate) use end::{UnattendedEnd, end_unattended, limits_of};
+pub use queue::Queue;
+
+/// Returns what gives out the runs of an installation's pools.
+pub(crate) fn placement_of(config: &Config) -> Box<dyn Placement> {
+    match config.placement {
+        PlacementKind::Queue => Box::new(Queue),
+    }
+}
+
+/// What gives claimed runs to the workers of a pool.
+pub trait Placement {
+    /// Hands over a run that waits in a pool. It may be handed over before: a tick does so with every run that waits, as whoever claimed
+    /// it may have died in between.
+    ///
+    /// # Errors
+    /// When it cannot be handed over. The next tick tries again.
+    fn submit(&self, run: &RunId, pool: &Pool) -> Result<(), RunnerError>;
+
+    /// Takes back a run that no worker has begun: from then on it is the control's, and no worker can begin it. Returns false when a worker was
+    /// faster, or the run has ended.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host)
+    -> Result<bool, RunnerError>;
+
+    /// Returns whether a worker has a run, and it need not be handed over again.
+    fn delivered(&self, whereabouts: &Whereabouts) -> bool;
+}

@@ -1,0 +1,83 @@
+//! Ends runs of other hosts: one whose host was lost, and one that no host has begun.
+
+use symphony_core::id::RunId;
+use symphony_core::outcome::FailureLimits;
+use symphony_core::placement::{Host, Pool};
+use symphony_core::run::Run;
+use symphony_store::{Context, Store};
+use symphony_workspace::Failpoint;
+
+use super::effects::Effects;
+use super::observed::Observed;
+use crate::error::RunnerError;
+use crate::placement::{UnattendedEnd, end_unattended};
+use crate::step_event::{RunStepEvent, StepEvent};
+
+/// Takes a run away from its lost host, and ends it without its worktree. `None` when its host came back meanwhile.
+pub(super) fn end_lost(
+    store: &mut Store,
+    effects: &mut impl Effects,
+    observed: &Observed,
+    id: &RunId,
+    host: &Host,
+) -> Result<Option<StepEvent>, RunnerError> {
+    let mut run = store.run(id)?;
+    let control = effects.control();
+    if !run.status.is_live() {
+        return Ok(None);
+    }
+    // One that is the control's already was taken back, or out of its pool, by a control that died before it ended it.
+    if run.host.as_ref() != Some(&control) {
+        match store.take_back(id, run.fence, &control, effects.lease())? {
+            Some(raised) => run.fence = raised,
+            None => return Ok(None),
+        }
+    }
+    Failpoint::LostTakenBack.reach();
+    let end = UnattendedEnd::HostLost(host.clone());
+    finish(store, effects, observed, &run, &end)?;
+    Ok(Some(StepEvent::Run(
+        id.clone(),
+        RunStepEvent::HostLost(host.clone()),
+    )))
+}
+
+/// Takes a run out of its pool and ends it. `None` when a worker was faster.
+pub(super) fn withdraw(
+    store: &mut Store,
+    effects: &mut impl Effects,
+    observed: &Observed,
+    id: &RunId,
+    pool: &Pool,
+) -> Result<Option<StepEvent>, RunnerError> {
+    let control = effects.control();
+    if !effects.placement().withdraw(store, id, &control)? {
+        return Ok(None);
+    }
+    let run = store.run(id)?;
+    finish(store, effects, observed, &run, &UnattendedEnd::Withdrawn)?;
+    Ok(Some(StepEvent::Run(
+        id.clone(),
+        RunStepEvent::Withdrawn(pool.clone()),
+    )))
+}
+
+fn finish(
+    store: &mut Store,
+    effects: &mut impl Effects,
+    observed: &Observed,
+    run: &Run,
+    end: &UnattendedEnd,
+) -> Result<(), RunnerError> {
+    let view = observed.snapshot.projects.get(&run.project);
+    let Some(view) = view else {
+        return Err(RunnerError::refused("its project is gone"));
+    };
+    let limits = FailureLimits {
+        max_retries: view.max_retries,
+        max_backoff_ms: view.max_backoff_ms,
+        breaker_target: view.breaker_target,
+    };
+    let context = Context::system(effects.now());
+    end_unattended(store, &context, run, end, limits).map(drop)
+}
