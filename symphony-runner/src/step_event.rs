@@ -133,6 +133,13 @@ pub enum IssueStepEvent {
         /// Who looks.
         look: StaleLook,
     },
+    /// Its branch was moved to what a run on another host made.
+    ResultBroughtIn {
+        /// The run.
+        run: RunId,
+        /// Refs with work of an earlier run that was left on this host.
+        rescues: Vec<String>,
+    },
     /// It has ended, and its worktree was removed.
     WorktreeRemoved {
         /// What was removed and what was kept, the issue's name first.

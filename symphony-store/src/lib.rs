@@ -70,6 +70,7 @@ pub use merge::outside::OpenNotice;
 pub use merge::publication::{PublishOutcome, PublishWish};
 pub use placement::beat::Beat;
 pub use placement::handed::HandedProject;
+pub use placement::promote::Unpromoted;
 pub use placement::result::RunCommits;
 pub use placement::run_log::{Appended, LogChunk, RUN_LOG_CHUNK_MAX, RUN_LOG_MAX};
 pub use placement::silent::SilentRun;

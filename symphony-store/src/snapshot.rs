@@ -25,6 +25,7 @@ use crate::database::row::{count32, json, parsed, parsed_opt, time};
 use crate::db::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::issue::query::{choice_from, counts_from, priority_from};
+use crate::placement::promote::load_unpromoted;
 use crate::placement::worker::load_workers;
 use crate::review::done_record::load_done_record;
 use crate::review::point::persons_points;
@@ -86,10 +87,10 @@ impl Store {
     ) -> Result<Snapshot, StoreError> {
         let paused = self.is_paused()?;
         self.read(|tx| {
-            let workers = if has_pool(tx, &request.projects)? {
-                count_workers(tx, request.lease)?
+            let (workers, unpromoted) = if has_pool(tx, &request.projects)? {
+                (count_workers(tx, request.lease)?, load_unpromoted(tx)?)
             } else {
-                BTreeMap::new()
+                Default::default()
             };
             let mut snapshot = Snapshot {
                 paused,
@@ -97,6 +98,7 @@ impl Store {
                 holds: load_holds(tx)?,
                 live: load_live(tx, &request.locks, request.lease, &workers)?,
                 workers,
+                unpromoted,
                 projects: request.projects.clone(),
                 ..Snapshot::default()
             };

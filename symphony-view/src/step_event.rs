@@ -225,6 +225,20 @@ impl StepEventView {
                 };
                 new("proposal_refreshed", text).pr(*pr)
             }
+            IssueStepEvent::ResultBroughtIn { run, rescues } => {
+                let saved = match rescues.as_slice() {
+                    [] => String::new(),
+                    refs => format!(
+                        "; what an earlier run had left here is saved in {}",
+                        refs.join(", ")
+                    ),
+                };
+                let text = format!("its branch has the result of run {run} now{saved}");
+                Self {
+                    run: Some(run.clone()),
+                    ..new("result_brought_in", text)
+                }
+            }
             IssueStepEvent::WorktreeRemoved { done } => new("worktree_removed", done.clone()),
         }
     }

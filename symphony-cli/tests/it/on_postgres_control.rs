@@ -79,7 +79,10 @@ fn a_run_of_a_pool_waits_for_a_worker_and_everyone_says_so() {
     let (project, mut store) = control("waits");
     let issue = project.add_issue("Say hello");
     let run = claimed(&project, &store);
-    assert!(!project.run_folder(run.id.as_str()).exists(), "nothing is started here");
+    assert!(
+        !project.run_folder(run.id.as_str()).exists(),
+        "nothing is started here"
+    );
     let shown = |expected: &str| {
         let explained = project.ok(&["explain", &issue]);
         assert!(explained.contains(expected), "{explained}");
@@ -87,7 +90,11 @@ fn a_run_of_a_pool_waits_for_a_worker_and_everyone_says_so() {
         assert!(status.contains(expected), "{status}");
     };
     shown("waits for a worker of pool linux (none seen)");
-    assert_eq!(project.json(&["tick"])["runs"], json!([]), "it is claimed once");
+    assert_eq!(
+        project.json(&["tick"])["runs"],
+        json!([]),
+        "it is claimed once"
+    );
     here(&mut store, "h1");
     shown("waits for a worker of pool linux (1 seen)");
     store.take(&pool(), &host("h1")).unwrap().unwrap();
@@ -97,7 +104,9 @@ fn a_run_of_a_pool_waits_for_a_worker_and_everyone_says_so() {
     assert_eq!(running["host"], "h1", "{running:#}");
     assert_eq!(running["whereabouts"]["at"], "begun", "{running:#}");
     assert_eq!(status["slots_taken"], 0, "{status:#}");
-    store.finish_run(&now(), &finish(&run, RunStatus::Succeeded)).unwrap();
+    store
+        .finish_run(&now(), &finish(&run, RunStatus::Succeeded))
+        .unwrap();
     assert_eq!(project.issue(&issue)["status"], "todo");
 }
 
@@ -117,7 +126,9 @@ fn a_run_that_no_worker_has_begun_is_taken_out_of_its_pool() {
 
     // so is one whose project has left the pool
     let run = claimed(&project, &store);
-    project.configure_more(&json!({ "pool": null, "max_concurrent_agents": 1, "scanner_enabled": false }));
+    project.configure_more(
+        &json!({ "pool": null, "max_concurrent_agents": 1, "scanner_enabled": false }),
+    );
     project.ok(&["pause"]);
     let tick = project.json(&["tick"]);
     assert_eq!(tick["actions"][0]["action"], "withdraw", "{tick:#}");
@@ -159,9 +170,132 @@ fn a_run_whose_host_is_lost_ends_and_its_issue_goes_on_elsewhere() {
         ..taken
     };
     let late = store.finish_run(&now(), &finish(&stale, RunStatus::Succeeded));
-    assert!(matches!(late, Err(StoreError::Superseded { .. })), "{late:?}");
+    assert!(
+        matches!(late, Err(StoreError::Superseded { .. })),
+        "{late:?}"
+    );
     assert_eq!(ErrorClass::HostLost.words(), "host lost");
-    store.finish_run(&now(), &finish(&begun, RunStatus::Succeeded)).unwrap();
+    store
+        .finish_run(&now(), &finish(&begun, RunStatus::Succeeded))
+        .unwrap();
     assert_eq!(text(&project.issue(&issue)["status"]), "todo");
     project.assert_sound();
+}
+
+/// Lets a host make a commit on the branch of an issue and bring it to the hub, which is the control's repository, and end the run.
+fn brought(
+    project: &Project,
+    store: &mut Store,
+    run: &Run,
+    (start, file): (Option<&str>, &str),
+) -> String {
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    let tree = {
+        let blob = project.git(&["hash-object", "-w", "--stdin"]);
+        let entry = format!("100644 blob {blob}\t{file}\n");
+        let mut command = project.program("git");
+        command.args(["mktree"]);
+        let made = assert_cmd::Command::from_std(command)
+            .write_stdin(entry)
+            .output()
+            .unwrap();
+        String::from_utf8(made.stdout).unwrap().trim().to_owned()
+    };
+    let parent = start.map_or_else(|| project.git(&["rev-parse", "main"]), str::to_owned);
+    let commit = project.git(&["commit-tree", "-m", "Work", "-p", &parent, &tree]);
+    project.git(&[
+        "update-ref",
+        &format!("refs/symphony/runs/{}", run.id),
+        &commit,
+    ]);
+    if let Some(start) = start {
+        store
+            .record_start_commit(&run.id, run.fence, start)
+            .unwrap();
+    }
+    store
+        .record_result_commit(&run.id, run.fence, &commit)
+        .unwrap();
+    store
+        .finish_run(&now(), &finish(run, RunStatus::Succeeded))
+        .unwrap();
+    commit
+}
+
+#[test]
+fn the_result_of_a_run_is_on_the_branch_before_anyone_goes_on() {
+    let (project, mut store) = control("results");
+    let issue = project.add_issue("Say hello");
+    let own = format!("symphony/{issue}");
+    let run = claimed(&project, &store);
+    let first = brought(&project, &mut store, &run, (None, "one"));
+    assert!(
+        project
+            .ok(&["explain", &issue])
+            .contains("is not on its branch yet")
+    );
+    let tick = project.json(&["tick"]);
+    assert!(
+        tick["events"]
+            .to_string()
+            .contains("its branch has the result of run"),
+        "{tick:#}"
+    );
+    assert_eq!(project.git(&["rev-parse", &own]), first);
+    let next = text(&tick["runs"][0]["id"]);
+    let next = store.run(&RunId::parse(next).unwrap()).unwrap();
+    let second = brought(&project, &mut store, &next, (Some(&first), "two"));
+
+    // someone else has moved the branch: nothing of theirs is lost
+    let theirs = project.git(&["commit-tree", "-m", "Mine", "-p", &first, "main^{tree}"]);
+    project.git(&["branch", "-f", &own, &theirs]);
+    let answer = project.json(&["tick"]);
+    assert_eq!(answer["runs"], json!([]), "{answer:#}");
+    let problem = text(&answer["problems"][0]);
+    assert!(
+        problem.contains(&format!("its branch is at {theirs}, and was at {first}")),
+        "{problem}"
+    );
+    assert_eq!(project.git(&["rev-parse", &own]), theirs);
+    project.git(&["branch", "-f", &own, &second]);
+    let answer = project.json(&["tick"]);
+    assert_eq!(answer["problems"], json!([]), "{answer:#}");
+    assert_eq!(
+        answer["runs"].as_array().map(Vec::len),
+        Some(1),
+        "{answer:#}"
+    );
+    project.assert_sound();
+}
+
+#[test]
+fn workers_get_the_configuration_by_revision_and_secrets_by_name() {
+    let (project, store) = control("handed");
+    project.configure_more(&json!({
+        "pool": "linux", "hub": project.root, "env": { "NPM_TOKEN": "hunter2", "LANG": "C" }, "notify": ["true"],
+    }));
+    project.ok(&["tick"]);
+    let id = store.projects().unwrap().remove(0).id;
+    let handed = store.handed_project(&id).unwrap().unwrap();
+    assert_eq!(handed.hub.as_deref(), project.root.to_str());
+    let document = &handed.layers[0];
+    assert_eq!(
+        document["env"],
+        json!({ "NPM_TOKEN": { "secret": "NPM_TOKEN" }, "LANG": "C" })
+    );
+    assert_eq!(document.get("notify"), None, "only the control notifies");
+    project.ok(&["tick"]);
+    assert_eq!(
+        store.handed_project(&id).unwrap().unwrap().revision,
+        handed.revision
+    );
+    project.configure_more(&json!({ "pool": "linux" }));
+    project.ok(&["tick"]);
+    let again = store.handed_project(&id).unwrap().unwrap();
+    assert_eq!(again.revision, handed.revision + 1);
+    let hub = again.hub.unwrap();
+    assert!(
+        hub.starts_with("ssh://") && hub.ends_with(project.root.to_str().unwrap()),
+        "{hub}"
+    );
 }

@@ -82,6 +82,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
     match reason {
         Reason::Running { .. }
         | Reason::ExitPutOff { .. }
+        | Reason::Unpromoted { .. }
         | Reason::GatesPending
         | Reason::DoneMoved { .. }
         | Reason::GatesUntried { .. }

@@ -12,7 +12,7 @@ use super::snapshot::{
 };
 use crate::Timestamp;
 use crate::agent::AgentType;
-use crate::id::ProjectId;
+use crate::id::{IssueId, ProjectId};
 use crate::issue::{AttemptCounts, Size};
 use crate::outcome::breaker_opens;
 use crate::outside::HeadFound;
@@ -65,6 +65,7 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
     let live = snapshot.run_on(&candidate.issue);
     let counts = candidate.counts;
     let mut reasons = common(live, &candidate.project, counts, asked, snapshot, now);
+    reasons.extend(unpromoted(&candidate.issue, snapshot));
     reasons.extend(gates_obstacle(candidate, snapshot));
     let (Some(project), Some(wanted)) = (project, wanted) else {
         return reasons;
@@ -120,6 +121,8 @@ pub fn review_obstacles(
     let Some(project) = project else {
         return reasons;
     };
+    let of_issue = review.of.issue();
+    reasons.extend(of_issue.and_then(|issue| unpromoted(issue, snapshot)));
     reasons.extend(conflict(review, snapshot).filter(|_| project.judge_enabled));
     reasons.extend(moved_head(review, snapshot).filter(|_| project.judge_enabled));
     reasons.extend(persons_points(review, project.judge_enabled));
@@ -163,6 +166,13 @@ pub fn review_obstacles(
         }
     }
     reasons
+}
+
+/// Returns that the work of the last run is not on the branch of an issue: an author would begin without it, and a judge would look at something
+/// else.
+fn unpromoted(issue: &IssueId, snapshot: &Snapshot) -> Option<Reason> {
+    let run = snapshot.unpromoted.get(issue)?.clone();
+    Some(Reason::Unpromoted { run })
 }
 
 /// Returns that what a judge would look at conflicts with its base. Resolving that changes the commit, and a verdict is

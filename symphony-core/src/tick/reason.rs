@@ -51,6 +51,11 @@ pub enum Reason {
         #[serde(flatten)]
         put_off: PutOff,
     },
+    /// The result of its last run is still at the hub only.
+    Unpromoted {
+        /// The run.
+        run: RunId,
+    },
     /// The project's configuration is broken.
     ProjectBroken {
         /// What is wrong.
@@ -351,6 +356,10 @@ impl fmt::Display for Reason {
                 "the work of run {run} is not saved yet (tried {}): {}",
                 counted(put_off.tries.into(), "time"),
                 put_off.problem
+            ),
+            Self::Unpromoted { run } => write!(
+                f,
+                "the result of run {run} is not on its branch yet: each tick tries to bring it in, and says what is in the way"
             ),
             Self::ProjectBroken { problem } => {
                 write!(f, "the project's configuration is broken: {problem}")

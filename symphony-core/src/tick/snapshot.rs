@@ -74,6 +74,8 @@ pub struct Snapshot {
     pub stuck_tick: Option<Stuck>,
     /// How many workers of each pool are there.
     pub workers: BTreeMap<Pool, u32>,
+    /// Issues whose branch lacks the result of an ended run on another host, with that run.
+    pub unpromoted: BTreeMap<IssueId, RunId>,
 }
 
 impl Snapshot {

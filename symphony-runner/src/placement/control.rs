@@ -7,10 +7,16 @@ const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 /// What the name begins with: a worker on the same machine must not take the control's runs for its own.
 const PREFIX: &str = "control.";
 
+/// Returns the name of this machine, by which others on its network may know it.
+pub(crate) fn machine_name() -> String {
+    let name = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() { "localhost" } else { name }.to_owned()
+}
+
 /// Returns the control's name as a host.
 pub(crate) fn control_host() -> Host {
-    let machine = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
-    named(machine.trim())
+    named(&machine_name())
 }
 
 fn named(machine: &str) -> Host {

@@ -4,6 +4,8 @@
 
 mod control;
 mod end;
+mod hub;
+mod promote;
 mod queue;
 
 use symphony_core::config::{Config, PlacementKind};
@@ -15,6 +17,8 @@ use crate::error::RunnerError;
 
 pub(crate) use control::control_host;
 pub(crate) use end::{UnattendedEnd, end_unattended, limits_of};
+pub(crate) use hub::hand_over_projects;
+pub(crate) use promote::bring_in_results;
 pub use queue::Queue;
 
 /// Returns what gives out the runs of an installation's pools.

@@ -20,6 +20,7 @@ use crate::merge::{MergesUnderWay, settle_merges};
 use crate::outreach::notify::notify;
 use crate::outreach::publish::start_publisher;
 use crate::paths::STATE_DIR;
+use crate::placement::{bring_in_results, hand_over_projects};
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
 use crate::step_event::StepEvent;
@@ -117,6 +118,13 @@ fn tick_in_turn(
     } else {
         settle_all(installation, store)?
     };
+    // Before anything is observed: an issue goes on with the work of its last run, wherever that was.
+    let (brought, not_handed) = if options.dry_run {
+        Default::default()
+    } else {
+        let brought = bring_in_results(installation, store)?;
+        (brought, hand_over_projects(installation, store)?)
+    };
     let now = Timestamp::now();
     let mut effects = LocalEffects::new(installation);
     let (mut observed, problems) = observe(installation, store, &mut effects, now)?;
@@ -139,6 +147,9 @@ fn tick_in_turn(
         report.events = ended.map(StepEvent::TickEnded).into_iter().collect();
         report.events.extend(settled.events);
         report.problems.extend(settled.problems);
+        report.events.extend(brought.events);
+        report.problems.extend(brought.problems);
+        report.problems.extend(not_handed);
         report.events.extend(done.events);
         report.problems.extend(done.problems);
         report.supervisors = effects.into_supervisors();

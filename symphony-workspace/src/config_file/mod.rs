@@ -23,6 +23,7 @@ mod init;
 mod load;
 mod lookup;
 mod read;
+mod secret_names;
 mod text;
 
 pub use change::{Change, Edit};
@@ -34,5 +35,6 @@ pub use load::{
     ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, load_edited, read_file,
 };
 pub use lookup::{CONFIG_FILE_NAME, ConfigPaths, ConfigSearch, find_upward, global_path};
+pub use secret_names::{with_secrets, without_secrets};
 pub(crate) use text::options as json_options;
 pub use text::{ParsedText, parse_text};

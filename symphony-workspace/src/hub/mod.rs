@@ -5,6 +5,7 @@
 //! result leaves by a ref of its own at the hub, which no other run writes.
 
 mod lay_out;
+mod promote;
 mod update;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,11 @@ use crate::error::WorkspaceError;
 use crate::remote::{Pushed, Remote};
 use crate::repository::{Repository, RepositoryOptions};
 
+pub use promote::{PromoteRequest, Promotion};
 pub use update::{HubUpdate, UpdatedClone};
+
+/// Where results are that were fetched.
+pub(super) const FETCHED_RESULTS: &str = "refs/symphony/hub/runs/";
 
 /// The prefix of the refs with the results of runs, at the hub.
 const RESULTS: &str = "refs/symphony/runs/";

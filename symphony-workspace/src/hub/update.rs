@@ -6,7 +6,7 @@ use std::fs::File;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 
-use super::{HubClone, RESULTS};
+use super::{FETCHED_RESULTS, HubClone, RESULTS};
 use crate::change::{RescueRef, overwrite};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
@@ -16,7 +16,6 @@ use crate::worktree::{BranchFate, RemoveRequest, WorktreeKey};
 
 /// Where what was fetched is.
 const HEADS: &str = "refs/symphony/hub/heads/";
-const FETCHED_RESULTS: &str = "refs/symphony/hub/runs/";
 /// The file whose lock is held while a clone is brought up to date. Fetches of two runs would otherwise fail on each other's refs.
 const LOCK: &str = "symphony-hub.lock";
 

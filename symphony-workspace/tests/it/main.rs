@@ -24,6 +24,7 @@ mod merges;
 mod outside;
 mod pristine;
 mod project;
+mod promote;
 mod prop_names;
 mod prop_secrets;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::placement::{Host, Liveness, Pool, Whereabouts};
 use symphony_core::tick::{GatesState, LiveRun, ProjectView, Snapshot};
 
-use super::support::{candidate, live, plan, project, review, snapshot, started, view};
+use super::support::{candidate, issue, live, plan, project, review, snapshot, started, view};
 
 fn linux() -> Pool {
     Pool::parse("linux").unwrap()
@@ -169,4 +169,23 @@ fn a_reason_says_where_the_run_is() {
         snapshot.reviews = vec![review(1)];
         assert_eq!(plan(&snapshot), [format!("wait SYM-1: {expected}")]);
     }
+}
+
+#[test]
+fn no_agent_goes_on_before_the_last_result_is_on_the_branch() {
+    let mut snapshot = with_pool(1);
+    let run = || super::support::run_id("r9");
+    snapshot.candidates = vec![candidate(1), candidate(2)];
+    snapshot.reviews = vec![review(3), review(4)];
+    snapshot.unpromoted = BTreeMap::from([(issue(1), run()), (issue(3), run())]);
+    let waits = "the result of run r9 is not on its branch yet: each tick tries to bring it in, and says what is in the way";
+    assert_eq!(
+        plan(&snapshot),
+        [
+            "start judge SYM-4 #1".to_owned(),
+            "start worker SYM-2 #1".to_owned(),
+            format!("wait SYM-3: {waits}"),
+            format!("wait SYM-1: {waits}"),
+        ]
+    );
 }

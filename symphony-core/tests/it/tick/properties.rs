@@ -281,6 +281,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                     plans: Vec::new(),
                     stuck_tick: None,
                     workers: BTreeMap::new(),
+                    unpromoted: BTreeMap::new(),
                     paused,
                     slots: SlotLimits {
                         total,

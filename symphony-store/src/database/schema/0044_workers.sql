@@ -6,7 +6,9 @@ ALTER TABLE run ADD COLUMN begun_at INTEGER CHECK ((begun_at IS NULL) = (host IS
 ALTER TABLE run ADD COLUMN beat_at INTEGER CHECK ((beat_at IS NULL) = (host IS NULL)); -- no index has it: a beat changes one row and nothing else
 ALTER TABLE run ADD COLUMN start_commit TEXT;    -- of its branch, when it began
 ALTER TABLE run ADD COLUMN result_commit TEXT;   -- what its host brought to the hub
+ALTER TABLE run ADD COLUMN promoted TEXT;         -- what the branch of its issue was moved to
 CREATE INDEX run_queue ON run (pool, fence) WHERE pool IS NOT NULL AND status = 'starting' AND begun_at IS NULL;
+CREATE INDEX run_unpromoted ON run (project, fence) WHERE result_commit IS NOT NULL AND promoted IS NULL;
 
 ALTER TABLE project ADD COLUMN hub TEXT;         -- the URL of the repository that hosts share; NULL where there is none
 

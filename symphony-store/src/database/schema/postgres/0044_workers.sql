@@ -8,7 +8,9 @@ ALTER TABLE run ADD COLUMN begun_at BIGINT CHECK ((begun_at IS NULL) = (host IS 
 ALTER TABLE run ADD COLUMN beat_at BIGINT CHECK ((beat_at IS NULL) = (host IS NULL));
 ALTER TABLE run ADD COLUMN start_commit TEXT COLLATE "C";
 ALTER TABLE run ADD COLUMN result_commit TEXT COLLATE "C";
+ALTER TABLE run ADD COLUMN promoted TEXT COLLATE "C";
 CREATE INDEX run_queue ON run (pool, fence) WHERE pool IS NOT NULL AND status = 'starting' AND begun_at IS NULL;
+CREATE INDEX run_unpromoted ON run (project, fence) WHERE result_commit IS NOT NULL AND promoted IS NULL;
 
 ALTER TABLE project ADD COLUMN hub TEXT COLLATE "C";
 

@@ -1,0 +1,159 @@
+//! The hub of a project, as the control sees it, and what it hands to workers.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use symphony_core::config::{Database, ProjectConfig};
+use symphony_store::{Project, Store};
+use symphony_workspace::Pushed;
+use symphony_workspace::config_file::without_secrets;
+
+use super::control::machine_name;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::repository::open_repository;
+
+/// Keys that only the control needs: the rest of a project's configuration goes to its workers.
+const OF_THE_CONTROL: &[&str] = &["forge", "trackers", "publish", "notify"];
+
+/// The repository that control and workers share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hub {
+    /// Its address, as workers use it.
+    pub(crate) address: String,
+    /// Whether it is the control's own repository, so that results need not be fetched.
+    pub(crate) is_own: bool,
+}
+
+impl Hub {
+    /// Returns the hub of a project: what its configuration names, or the control's own repository over SSH.
+    pub(crate) fn of(project: &Project, config: &ProjectConfig) -> Self {
+        Self::named(&project.root, config.hub.as_deref())
+    }
+
+    fn named(root: &Path, named: Option<&str>) -> Self {
+        let Some(address) = named else {
+            return Self {
+                address: format!("ssh://{}{}", machine_name(), root.display()),
+                is_own: true,
+            };
+        };
+        let path = address.strip_prefix("file://").unwrap_or(address);
+        Self {
+            address: address.to_owned(),
+            is_own: path.starts_with('/') && is_same(Path::new(path), root),
+        }
+    }
+}
+
+/// Returns whether a path is that of a repository, or of the git folder in it.
+fn is_same(path: &Path, root: &Path) -> bool {
+    let named = path.canonicalize();
+    let is_at = |place: &Path| {
+        place
+            .canonicalize()
+            .is_ok_and(|place| named.as_ref().is_ok_and(|named| *named == place))
+    };
+    is_at(root) || is_at(&root.join(".git"))
+}
+
+/// Hands all projects with a pool to their workers: the configuration as it is now, and the hub, which gets the base if it is another repository.
+/// Returns what could not be done; the next tick tries again.
+pub(crate) fn hand_over_projects(
+    installation: &Installation,
+    store: &mut Store,
+) -> Result<Vec<String>, RunnerError> {
+    let mut problems = Vec::new();
+    if matches!(installation.config.database, Database::File(_)) {
+        return Ok(problems);
+    }
+    for project in store.projects()? {
+        // A broken configuration is reported where the project is observed; its workers go on with the last one.
+        let Ok(config) = installation.project_config(&project) else {
+            continue;
+        };
+        if config.pool.is_none() {
+            continue;
+        }
+        if let Err(error) = hand_over(installation, store, &project, &config) {
+            problems.push(format!(
+                "project {}: it was not handed to its workers: {error}",
+                project.id
+            ));
+        }
+    }
+    Ok(problems)
+}
+
+fn hand_over(
+    installation: &Installation,
+    store: &mut Store,
+    project: &Project,
+    config: &ProjectConfig,
+) -> Result<(), RunnerError> {
+    let hub = Hub::of(project, config);
+    let layers = layers_of(installation, project)?;
+    store.hand_project(&project.id, &layers, Some(&hub.address))?;
+    if hub.is_own {
+        return Ok(());
+    }
+    let repository = open_repository(project, config)?;
+    let base = repository.base()?;
+    let environment = &installation.environment;
+    match repository.publish_base(&hub.address, environment, &base)? {
+        None | Some(Pushed::Done) => Ok(()),
+        Some(Pushed::Moved) => Err(RunnerError::refused(format!(
+            "the hub's {} has commits that this repository does not have: fetch and merge them",
+            base.branch
+        ))),
+        Some(Pushed::Refused { detail }) => Err(RunnerError::refused(format!(
+            "the hub refuses {}: {detail}",
+            base.branch
+        ))),
+    }
+}
+
+/// Returns the configuration for workers, as a list with one document: what all layers say together, without what only the control needs, and
+/// with the names of secrets in the place of their values.
+fn layers_of(installation: &Installation, project: &Project) -> Result<Value, RunnerError> {
+    let settings =
+        installation
+            .loaded()
+            .project(Some(&project.id), &project.root, Some(&project.settings))?;
+    let mut document = settings.effective.document();
+    if let Some(keys) = document.as_object_mut() {
+        for key in OF_THE_CONTROL {
+            keys.remove(*key);
+        }
+    }
+    without_secrets(&mut document);
+    Ok(json!([document]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hub_is_the_projects_own_repository_unless_it_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join(".git")).unwrap();
+        let shown = root.display();
+        for (hub, is_own) in [
+            (None, true),
+            (Some(format!("{shown}")), true),
+            (Some(format!("{shown}/.git")), true),
+            (Some(format!("file://{shown}")), true),
+            (Some("/elsewhere/api.git".to_owned()), false),
+            (Some("ssh://hub.example/api".to_owned()), false),
+        ] {
+            let found = Hub::named(&root, hub.as_deref());
+            assert_eq!(found.is_own, is_own, "{hub:?}");
+            match hub {
+                Some(hub) => assert_eq!(found.address, hub),
+                None => assert!(found.address.starts_with("ssh://"), "{found:?}"),
+            }
+        }
+    }
+}
