@@ -10,12 +10,12 @@ use symphony_core::gates::{fixes_gate, repaired_gates};
 use symphony_core::id::{DeliveryId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
-use symphony_core::placement::{Host, Lease, Pool, Whereabouts};
+use symphony_core::placement::Lease;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
-    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, LiveRun, LockState,
+    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, LockState,
     ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
     wanted_agent,
 };
@@ -26,22 +26,22 @@ use crate::db::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::issue::query::{choice_from, counts_from, priority_from};
 use crate::placement::promote::load_unpromoted;
-use crate::placement::worker::load_workers;
 use crate::review::done_record::load_done_record;
 use crate::review::point::persons_points;
 use crate::review::pull_request_query::load_pr;
 use crate::run::exit_handling::put_off;
 use crate::run::hold::load_holds;
-use crate::run::row::from_row as run_from_row;
 use crate::run::spending::of_project;
 
 mod evidence;
 mod limit;
+mod live;
 mod plan_reviews;
 mod project_agents;
 
 use self::evidence::{Evidence, pending_gates};
 use self::limit::CANDIDATES_LIMIT;
+use self::live::{count_workers, has_pool, load_live};
 use self::plan_reviews::{JUDGED_DELIVERY_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
@@ -208,93 +208,6 @@ impl Store {
 /// From the few that wait: read from the issues, it would read all of a project.
 const RETRIES_SQL: &str = "SELECT r.* FROM retry r CROSS JOIN issue i ON i.id = r.issue WHERE CAST(?1 AS TEXT) IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue";
 const COUNTS_SQL: &str = "SELECT status, n FROM issue_count WHERE project = ?1 AND n > 0";
-
-/// The age of a beat is judged by the database's clock alone, and only of runs that have one.
-const LIVE_SQL: &str = "SELECT run.*, x.tries, x.due_at, x.problem,
-        CASE WHEN run.beat_at IS NOT NULL THEN CAST(unixepoch('subsec') * 1000 AS BIGINT) - run.beat_at END AS beat_age
-     FROM run LEFT JOIN exit_handling x ON x.run = run.id
-     WHERE run.status IN ('starting', 'running') ORDER BY run.started_at, run.id";
-
-fn load_live(
-    conn: &Connection,
-    locks: &BTreeMap<RunId, LockState>,
-    lease: Lease,
-    workers: &BTreeMap<Pool, u32>,
-) -> Result<Vec<LiveRun>, StoreError> {
-    let mut statement = conn.prepare_cached(LIVE_SQL)?;
-    let mut rows = statement.query([])?;
-    let mut live = Vec::new();
-    while let Some(row) = &rows.next()? {
-        let run = run_from_row(row)?;
-        let interactive = run.is_interactive();
-        live.push(LiveRun {
-            issue: run.target.issue().cloned(),
-            plan: run.target.plan().cloned(),
-            project: run.project,
-            agent: run.agent,
-            provider: run.provider,
-            started_at: run.started_at,
-            put_off: put_off(row)?,
-            interactive,
-            whereabouts: whereabouts(row, run.pool, run.host, lease, workers)?,
-            cancelled: run.cancel_requested_at.is_some(),
-            lock: locks.get(&run.id).copied().unwrap_or(LockState::Held),
-            run: run.id,
-        });
-    }
-    Ok(live)
-}
-
-fn whereabouts(
-    row: &Row<'_>,
-    pool: Option<Pool>,
-    host: Option<Host>,
-    lease: Lease,
-    workers: &BTreeMap<Pool, u32>,
-) -> Result<Whereabouts, StoreError> {
-    Ok(match (pool, host) {
-        (None, _) => Whereabouts::Here,
-        (Some(pool), None) => Whereabouts::Queued {
-            workers: workers.get(&pool).copied().unwrap_or(0),
-            pool,
-        },
-        (Some(pool), Some(host)) => {
-            let age: Option<i64> = row.get("beat_age")?;
-            let liveness = lease.liveness(age.unwrap_or(0));
-            Whereabouts::Begun {
-                pool,
-                host,
-                liveness,
-            }
-        }
-    })
-}
-
-/// Returns whether a project has a pool, or a run is in one: otherwise workers concern no one.
-fn has_pool(
-    conn: &Connection,
-    projects: &BTreeMap<ProjectId, ProjectView>,
-) -> Result<bool, StoreError> {
-    if projects.values().any(|view| view.pool.is_some()) {
-        return Ok(true);
-    }
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND pool IS NOT NULL)",
-        )?
-        .query_row([], |row| row.get(0))?)
-}
-
-/// Counts the workers of each pool that are there.
-fn count_workers(conn: &Connection, lease: Lease) -> Result<BTreeMap<Pool, u32>, StoreError> {
-    let mut workers = BTreeMap::new();
-    for seen in load_workers(conn)? {
-        if !lease.is_worker_gone(seen.age_ms) {
-            *workers.entry(seen.worker.pool).or_default() += 1;
-        }
-    }
-    Ok(workers)
-}
 
 pub(crate) fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
     let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;

@@ -58,6 +58,7 @@ mod tick;
 mod today;
 mod tracker;
 mod unread;
+mod worker;
 
 pub use action::ActionView;
 pub use board::{BoardView, CardView, ColumnView};
@@ -108,3 +109,4 @@ pub use today::{SpentView, TodayView};
 pub use tracker::{
     ChangeView, LinkView, SyncView, TakenInView, TrackerCheckView, TrackerHoldView, TrackerView,
 };
+pub use worker::WorkerView;

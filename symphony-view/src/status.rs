@@ -23,6 +23,7 @@ use super::pull_request::PrView;
 use super::run::RunView;
 use super::tick::StuckTickView;
 use super::today::TodayView;
+use super::worker::{WorkerView, write_workers};
 use crate::text::{List, Page, Table, View, ago};
 
 /// The state of a project.
@@ -53,6 +54,9 @@ pub struct StatusView {
     pub waiting: Vec<InboxView>,
     /// The runs that are live.
     pub running: Vec<RunningView>,
+    /// The workers of all pools; absent where none was ever seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerView>,
     /// Those that are not merged or closed, oldest first.
     pub pull_requests: Vec<OpenPrView>,
     /// Plans that have not ended, oldest first.
@@ -172,6 +176,7 @@ impl View for StatusView {
         self.write_head(page);
         write_waiting(&self.waiting, page);
         self.write_running(page);
+        write_workers(&self.workers, page);
         write_open_prs(&self.pull_requests, page);
         if !self.plans.is_empty() {
             page.heading("Plans: `symphony plan status`, `symphony plan decide PHASE CHOICE`");

@@ -13,6 +13,11 @@ mod name;
 mod place;
 mod whereabouts;
 
+/// The version of what control and workers expect of each other: a worker of another one takes nothing.
+pub const PROTOCOL: u32 = 1;
+/// How far the clocks of two hosts may differ, in milliseconds: events and spending have the times of their writers.
+pub const CLOCKS_APART_MS_MAX: u64 = 30_000;
+
 pub use held::{BootMs, Held};
 pub use lease::{
     BEAT_MS_MIN, CLOCK_PPM_MAX, END_MS_MAX, LEASE_MS_MAX, Lease, LeaseProblem, MARGIN_MS,

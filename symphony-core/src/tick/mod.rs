@@ -20,6 +20,7 @@ mod project_agents;
 mod reason;
 mod repair;
 mod rotation;
+mod running;
 mod schedule;
 mod slots;
 mod snapshot;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::running::{waiting_runs, write_running};
 use crate::Timestamp;
 use crate::listing::list_few;
 use crate::wording::{counted, unended};
@@ -13,7 +14,7 @@ use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::outside::HeadFound;
-use crate::placement::{Liveness, Pool, Whereabouts};
+use crate::placement::{Pool, Whereabouts};
 use crate::retry::RetryKind;
 use crate::review_point::{PointNumber, list_numbers};
 
@@ -310,27 +311,6 @@ pub enum SlotLimit {
     Gates(u32),
     /// That of runs that wait in a pool.
     Pool(Pool, u32),
-}
-
-fn waiting_runs(count: u32) -> String {
-    let wait = if count == 1 { "waits" } else { "wait" };
-    format!("{} {wait}", counted(count.into(), "run"))
-}
-
-/// Writes what a run does, or waits for.
-fn write_running(f: &mut fmt::Formatter<'_>, run: &RunId, at: &Whereabouts) -> fmt::Result {
-    match (at, at.words()) {
-        (Whereabouts::Queued { .. }, Some(waits)) => write!(f, "run {run} {waits}"),
-        (_, None) => write!(f, "run {run} is working on it"),
-        (
-            Whereabouts::Begun {
-                liveness: Liveness::Alive,
-                ..
-            },
-            Some(on),
-        ) => write!(f, "run {run} is working on it {on}"),
-        (_, Some(silent)) => write!(f, "run {run}: {silent}"),
-    }
 }
 
 /// Without times: the caller adds [`Reason::due`] in a form that suits its reader.

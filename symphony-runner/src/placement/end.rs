@@ -6,9 +6,7 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::placement::Host;
 use symphony_core::retry::BACKOFF_MAX_MS;
 use symphony_core::run::{Run, RunError, RunStatus};
-use symphony_store::{Context, FinishedRun, GatesAtEnd, RunFinish, Store};
-
-use crate::error::RunnerError;
+use symphony_store::{Context, FinishedRun, GatesAtEnd, RunFinish, Store, StoreError};
 
 /// Why a run ends without a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +51,7 @@ pub(crate) fn end_unattended(
     run: &Run,
     end: &UnattendedEnd,
     limits: FailureLimits,
-) -> Result<FinishedRun, RunnerError> {
+) -> Result<FinishedRun, StoreError> {
     let finish = RunFinish {
         run: run.id.clone(),
         fence: run.fence,
@@ -71,7 +69,7 @@ pub(crate) fn end_unattended(
         cap: None,
         limits,
     };
-    Ok(store.finish_run(context, &finish)?)
+    store.finish_run(context, &finish)
 }
 
 /// Returns the limits of a project, those of a broken one if its configuration cannot be read: it is not dispatched anyway.

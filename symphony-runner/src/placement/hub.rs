@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use symphony_core::config::{Database, ProjectConfig};
+use symphony_core::config::{Database, INSTALLATION_KEYS, ProjectConfig};
+use symphony_core::placement::CLOCKS_APART_MS_MAX;
 use symphony_store::{Project, Store};
 use symphony_workspace::Pushed;
 use symphony_workspace::config_file::without_secrets;
@@ -59,6 +60,9 @@ fn is_same(path: &Path, root: &Path) -> bool {
 
 /// Hands all projects with a pool to their workers: the configuration as it is now, and the hub, which gets the base if it is another repository.
 /// Returns what could not be done; the next tick tries again.
+///
+/// # Errors
+/// When the database cannot be read, or its clock and this machine's are far apart.
 pub(crate) fn hand_over_projects(
     installation: &Installation,
     store: &mut Store,
@@ -67,6 +71,7 @@ pub(crate) fn hand_over_projects(
     if matches!(installation.config.database, Database::File(_)) {
         return Ok(problems);
     }
+    let mut is_clock_known = false;
     for project in store.projects()? {
         // A broken configuration is reported where the project is observed; its workers go on with the last one.
         let Ok(config) = installation.project_config(&project) else {
@@ -74,6 +79,10 @@ pub(crate) fn hand_over_projects(
         };
         if config.pool.is_none() {
             continue;
+        }
+        if !is_clock_known {
+            require_clock(store)?;
+            is_clock_known = true;
         }
         if let Err(error) = hand_over(installation, store, &project, &config) {
             problems.push(format!(
@@ -83,6 +92,21 @@ pub(crate) fn hand_over_projects(
         }
     }
     Ok(problems)
+}
+
+/// Refuses to place runs from a machine whose clock is wrong.
+fn require_clock(store: &Store) -> Result<(), RunnerError> {
+    let ahead = store.clock_ahead_ms()?.unwrap_or(0);
+    if ahead.unsigned_abs() <= CLOCKS_APART_MS_MAX {
+        return Ok(());
+    }
+    let way = if ahead > 0 { "ahead of" } else { "after" };
+    Err(RunnerError::refused(format!(
+        "the clock of the database's server is {} s {way} this machine's, and runs on several hosts need clocks that agree within {} s: \
+         `timedatectl` shows whether they are set by the network",
+        ahead.unsigned_abs() / 1000,
+        CLOCKS_APART_MS_MAX / 1000
+    )))
 }
 
 fn hand_over(
@@ -122,7 +146,7 @@ fn layers_of(installation: &Installation, project: &Project) -> Result<Value, Ru
             .project(Some(&project.id), &project.root, Some(&project.settings))?;
     let mut document = settings.effective.document();
     if let Some(keys) = document.as_object_mut() {
-        for key in OF_THE_CONTROL {
+        for key in OF_THE_CONTROL.iter().chain(INSTALLATION_KEYS) {
             keys.remove(*key);
         }
     }

@@ -4,21 +4,18 @@
 
 mod control;
 mod end;
-mod hub;
-mod promote;
+pub(crate) mod hub;
+pub(crate) mod promote;
 mod queue;
+mod secrets;
 
 use symphony_core::config::{Config, PlacementKind};
 use symphony_core::id::RunId;
 use symphony_core::placement::{Host, Pool, Whereabouts};
-use symphony_store::Store;
-
-use crate::error::RunnerError;
+use symphony_store::{Store, StoreError};
 
 pub(crate) use control::control_host;
 pub(crate) use end::{UnattendedEnd, end_unattended, limits_of};
-pub(crate) use hub::hand_over_projects;
-pub(crate) use promote::bring_in_results;
 pub use queue::Queue;
 
 /// Returns what gives out the runs of an installation's pools.
@@ -35,15 +32,14 @@ pub trait Placement {
     ///
     /// # Errors
     /// When it cannot be handed over. The next tick tries again.
-    fn submit(&self, run: &RunId, pool: &Pool) -> Result<(), RunnerError>;
+    fn submit(&self, run: &RunId, pool: &Pool) -> Result<(), StoreError>;
 
     /// Takes back a run that no worker has begun: from then on it is the control's, and no worker can begin it. Returns false when a worker was
     /// faster, or the run has ended.
     ///
     /// # Errors
     /// When the database cannot be written.
-    fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host)
-    -> Result<bool, RunnerError>;
+    fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host) -> Result<bool, StoreError>;
 
     /// Returns whether a worker has a run, and it need not be handed over again.
     fn delivered(&self, whereabouts: &Whereabouts) -> bool;

@@ -2,26 +2,20 @@
 
 use symphony_core::id::RunId;
 use symphony_core::placement::{Host, Pool, Whereabouts};
-use symphony_store::{Begun, Store};
+use symphony_store::{Begun, Store, StoreError};
 
 use super::Placement;
-use crate::error::RunnerError;
 
 /// The queue in the database. The claim is the entry, so no death can come between the two, and nothing is ever handed over again.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Queue;
 
 impl Placement for Queue {
-    fn submit(&self, _run: &RunId, _pool: &Pool) -> Result<(), RunnerError> {
+    fn submit(&self, _run: &RunId, _pool: &Pool) -> Result<(), StoreError> {
         Ok(())
     }
 
-    fn withdraw(
-        &self,
-        store: &mut Store,
-        run: &RunId,
-        control: &Host,
-    ) -> Result<bool, RunnerError> {
+    fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host) -> Result<bool, StoreError> {
         // What the control has begun itself, no worker can begin. A control that died after it did so finds its own name.
         Ok(match store.begin_on(run, control)? {
             Begun::Now(_) => true,

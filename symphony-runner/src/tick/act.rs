@@ -3,7 +3,6 @@
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::outside::BaseNotice;
-use symphony_core::run::Run;
 use symphony_core::tick::{Action, LeftoverOwner};
 use symphony_core::watchdog::{Stuck, Suspicion};
 use symphony_core::wording::counted;
@@ -15,34 +14,11 @@ use super::elsewhere::{end_lost, withdraw};
 use super::observed::Observed;
 use super::outside_merge::record_merge;
 use super::proposals::{confirm, refresh, send_back};
+use super::report::ActReport;
 use super::start::start_runs;
 use crate::error::RunnerError;
 use crate::step_event::{IssueStepEvent, RunStepEvent, StepEvent};
 use crate::supervise::SuperviseMode;
-
-/// What was done of a plan.
-#[derive(Debug, Default)]
-pub struct ActReport {
-    /// The runs that were started.
-    pub started: Vec<Run>,
-    /// What was done.
-    pub events: Vec<StepEvent>,
-    /// What could not be done. The next tick tries again.
-    pub problems: Vec<String>,
-}
-
-impl ActReport {
-    fn note(
-        &mut self,
-        what: impl std::fmt::Display,
-        done: Result<impl IntoIterator<Item = StepEvent>, RunnerError>,
-    ) {
-        match done {
-            Ok(events) => self.events.extend(events),
-            Err(error) => self.problems.push(format!("{what}: {error}")),
-        }
-    }
-}
 
 /// Carries out a plan. Failures are reported, and left to the next tick.
 ///

@@ -79,5 +79,6 @@ fn finish(
         breaker_target: view.breaker_target,
     };
     let context = Context::system(effects.now());
-    end_unattended(store, &context, run, end, limits).map(drop)
+    end_unattended(store, &context, run, end, limits)?;
+    Ok(())
 }

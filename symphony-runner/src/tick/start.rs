@@ -9,9 +9,9 @@ use symphony_core::tick::StartRun;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Project, Store};
 use symphony_workspace::Failpoint;
 
-use super::act::ActReport;
 use super::effects::Effects;
 use super::observed::Observed;
+use super::report::ActReport;
 use crate::error::RunnerError;
 use crate::step_event::{StartEnd, StartSubject, StepEvent};
 use crate::supervise::SuperviseMode;

@@ -29,7 +29,8 @@ pub struct Unpromoted {
 }
 
 impl Store {
-    /// Returns the results of a project that are to be brought in, in the order in which the runs began.
+    /// Returns the results of a project that are to be brought in, in the order in which the runs began. No one goes on with an issue that has ended,
+    /// and its branch may be gone.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -41,6 +42,7 @@ impl Store {
                  r.result_commit) AS accepted
              FROM run r WHERE r.project = ?1 AND r.result_commit IS NOT NULL AND r.promoted IS NULL AND r.issue IS NOT NULL
                  AND r.status NOT IN ('starting', 'running')
+                 AND EXISTS (SELECT 1 FROM issue i WHERE i.id = r.issue AND i.status NOT IN ('done', 'cancelled'))
              ORDER BY r.fence LIMIT ?2",
         )?;
         let mut rows = statement.query(params![project.as_str(), RESULTS_MAX])?;
@@ -75,6 +77,7 @@ pub(crate) fn load_unpromoted(conn: &Connection) -> Result<BTreeMap<IssueId, Run
     let mut statement = conn.prepare_cached(
         "SELECT r.issue, r.id FROM run r WHERE r.result_commit IS NOT NULL AND r.promoted IS NULL AND r.issue IS NOT NULL
              AND r.status NOT IN ('starting', 'running')
+                 AND EXISTS (SELECT 1 FROM issue i WHERE i.id = r.issue AND i.status NOT IN ('done', 'cancelled'))
          ORDER BY r.fence DESC",
     )?;
     let mut rows = statement.query([])?;

@@ -1,6 +1,7 @@
 //! The cost of a tick does not depend on the number of issues: checks the actual statements, their plans and their
 //! steps.
 
+use super::live::LIVE_SQL;
 use super::project_agents::{BACKLOG_SQL, HAS_TODO_SQL, LAST_RUN_SQL, UNTRIAGED_SQL};
 use super::*;
 use crate::database::query_plan::query_plan;

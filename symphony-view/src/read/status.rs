@@ -22,7 +22,7 @@ use symphony_store::{IssueFilter, PrFilter, Project, RunFilter, Store};
 use crate::{
     BlockedView, Elsewhere, GatesNow, HoldView, InboxView, IssueView, LiveTrialLine, OpenPlanView,
     OpenPrView, PrView, QueueView, ReasonView, RetryView, RunView, RunningView, StatusView,
-    StuckTickView, TodayView,
+    StuckTickView, TodayView, WorkerView,
 };
 
 /// Reads where a project stands: what is at work, what waits, and for whom.
@@ -79,6 +79,9 @@ pub fn status_of(
     let prompt_trial = trial
         .map(|trial| LiveTrialLine::load(store, &session.project, &trial))
         .transpose()?;
+    let lease = session.installation.lease();
+    let workers = store.workers()?.into_iter();
+    let workers = workers.map(|seen| WorkerView::of(seen, lease)).collect();
     let waiting_in_todo = issues.get("todo").copied().unwrap_or_default();
     Ok(StatusView {
         queue_more: waiting_in_todo.saturating_sub(queue.len() as u64),
@@ -103,6 +106,7 @@ pub fn status_of(
             .collect(),
         pull_requests: open_pr_views(&open, &running, snapshot, &schedule, now),
         running,
+        workers,
         plans,
         queue,
         retries: retries.into_iter().map(RetryView::from).collect(),

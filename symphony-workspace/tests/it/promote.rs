@@ -1,5 +1,10 @@
 //! The branch of an issue moves to what a run on another host made: by compare-and-swap, and without losing anything.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall fail"
+)]
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 

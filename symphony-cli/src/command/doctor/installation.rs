@@ -25,6 +25,7 @@ use super::protection::{check_cgroups, check_protection};
 use super::sandbox::check_sandbox;
 use super::server::check_server;
 use super::trackers::check_trackers;
+use super::workers::check_workers_of;
 use crate::app::App;
 use crate::failure::{Context as _, database_fix, identity_fix, sentence};
 
@@ -221,7 +222,12 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         }
     };
     match (path.server(), store.server_facts()) {
-        (Some(address), Ok(Some(facts))) => checks.extend(check_server(address, &facts)),
+        (Some(address), Ok(Some(facts))) => {
+            checks.extend(check_server(address, &facts));
+            if let Ok(of_workers) = check_workers_of(installation, &store) {
+                checks.extend(of_workers);
+            }
+        }
         (Some(_), Err(error)) => {
             checks.push(CheckView::failed(CHECK, &error, database_fix(&error)));
         }

@@ -27,6 +27,7 @@ mod server;
 mod service;
 mod trackers;
 mod warm;
+mod workers;
 mod workflow;
 
 pub(crate) use args::DoctorArgs;

@@ -2,6 +2,7 @@
 
 use symphony_core::config::ServerAddress;
 use symphony_core::listing::list_few;
+use symphony_core::placement::CLOCKS_APART_MS_MAX;
 use symphony_store::{SCHEMA_VERSION, ServerFacts};
 use symphony_view::text::plural;
 
@@ -11,7 +12,7 @@ const CHECK: &str = "server";
 /// The oldest version that is supported; older ones get no corrections any more.
 const VERSION_MIN: i64 = 140_000;
 /// How far two clocks may differ: leases of runs are compared by them.
-const CLOCK_MAX_MS: u64 = 30_000;
+const CLOCK_MAX_MS: u64 = CLOCKS_APART_MS_MAX;
 /// How far two clocks should differ at most: times of one log come from several hosts.
 const CLOCK_WARNING_MS: u64 = 2_000;
 /// Columns that a line names.

@@ -55,6 +55,28 @@ const FACTS: &str = "SELECT current_setting('server_version') AS version,
     FROM pg_database d WHERE d.datname = current_database()";
 
 impl Store {
+    /// Returns how far the clock of the server is ahead of this machine's, in milliseconds; `None` if the database is a file.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn clock_ahead_ms(&self) -> Result<Option<i64>, StoreError> {
+        if self.conn.sqlite().is_some() {
+            return Ok(None);
+        }
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT CAST(unixepoch('subsec') * 1000 AS BIGINT) AS clock")?;
+        let before = Timestamp::now().as_millisecond();
+        let clock: i64 = statement.query_row([], |row| row.get("clock"))?;
+        let after = Timestamp::now().as_millisecond();
+        // The server read its clock at some moment between the two.
+        Ok(Some(if clock < before {
+            clock - before
+        } else {
+            (clock - after).max(0)
+        }))
+    }
+
     /// Asks the server about itself; `None` if the database is a file.
     ///
     /// # Errors

@@ -2,14 +2,14 @@
 
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::issue::{AttemptCounts, IssueStatus};
+use symphony_core::issue::{AttemptCounts, IssueEvent, IssueStatus};
 use symphony_core::placement::{Lease, Liveness, Whereabouts};
 use symphony_core::run::{Run, RunStatus, RunTarget};
-use symphony_store::{ClaimLimits, ClaimRefusal, Store, StoreError, Worker};
+use symphony_store::{ClaimLimits, ClaimRefusal, Store, StoreError, Unpromoted, Worker};
 
 use super::{host, pool, pools, queued, with_one};
 use crate::queries::snapshot_request;
-use crate::support::{add, assert_sound, at, finish, project, request, system, worker};
+use crate::support::{add, assert_sound, at, finish, human, project, request, system, worker};
 
 /// Takes the only live run away from its host, as a control does.
 fn taken_back(store: &mut Store, run: &Run) -> Run {
@@ -172,4 +172,50 @@ fn another_hosts_tick_waits_for_the_runs_of_this_host_only() {
     let expected = std::env::var("SYMPHONY_TEST_DATABASE").is_ok() && cfg!(feature = "postgres");
     assert_eq!(refused.is_some(), expected, "a file is one host's");
     super::ended(&mut store, &run);
+}
+
+#[test]
+fn a_result_is_brought_in_once_by_the_commit_that_was_handed_in() {
+    let (_shared, mut store, run) = with_one();
+    let issue = run.target.issue().unwrap().clone();
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    store.record_start_commit(&run.id, run.fence, "c0").unwrap();
+    store
+        .record_result_commit(&run.id, run.fence, "c2")
+        .unwrap();
+    let waiting = |store: &mut Store| store.unpromoted(&project()).unwrap();
+    let in_snapshot = |store: &mut Store| {
+        let mut request = snapshot_request();
+        let view = request.projects.get_mut(&project()).unwrap();
+        view.pool = Some(pool());
+        store.load_snapshot(request, at(9)).unwrap().unpromoted
+    };
+    assert_eq!(waiting(&mut store), [], "its host may still bring more");
+    let author = crate::support::by(&run, 5);
+    store
+        .create_pr(&author, &crate::support::new_pr(&issue, "c1"))
+        .unwrap();
+    super::ended(&mut store, &run);
+    let expected = Unpromoted {
+        run: run.id.clone(),
+        issue: issue.clone(),
+        start: Some("c0".into()),
+        commit: "c1".into(),
+    };
+    assert_eq!(waiting(&mut store), [expected.clone()]);
+    let found = in_snapshot(&mut store);
+    assert_eq!(found.get(&issue), Some(&run.id));
+    // no one goes on with an issue that has ended
+    store
+        .move_issue(&human(10), &issue, &IssueEvent::Cancelled)
+        .unwrap();
+    assert_eq!(waiting(&mut store), []);
+    assert_eq!(in_snapshot(&mut store).len(), 0);
+    store
+        .move_issue(&human(11), &issue, &IssueEvent::Reopened)
+        .unwrap();
+    assert_eq!(waiting(&mut store), [expected]);
+    store.record_promotion(&run.id, "c1").unwrap();
+    assert_eq!(waiting(&mut store), []);
+    assert_eq!(in_snapshot(&mut store).len(), 0);
 }

@@ -1,0 +1,94 @@
+//! The workers of pools.
+
+use serde::Serialize;
+use symphony_core::placement::{Host, Lease, PROTOCOL, Pool};
+use symphony_store::SeenWorker;
+
+use crate::text::{Page, Table, compact_duration};
+
+/// A worker that was seen.
+#[derive(Debug, Clone, Serialize)]
+pub struct WorkerView {
+    /// The pool that it serves.
+    pub pool: Pool,
+    /// Its host.
+    pub host: Host,
+    /// Whether it is there.
+    pub alive: bool,
+    /// How long ago it was last seen, in milliseconds by the database's clock.
+    pub age_ms: u64,
+    /// The version of the protocol that it speaks.
+    pub protocol: u32,
+}
+
+impl WorkerView {
+    /// Makes it of what the database has.
+    pub fn of(seen: SeenWorker, lease: Lease) -> Self {
+        Self {
+            alive: !lease.is_worker_gone(seen.age_ms),
+            age_ms: u64::try_from(seen.age_ms).unwrap_or(0),
+            pool: seen.worker.pool,
+            host: seen.worker.host,
+            protocol: seen.worker.version,
+        }
+    }
+
+    fn state(&self) -> String {
+        match (self.alive, self.protocol == PROTOCOL) {
+            (true, true) => "there".to_owned(),
+            (true, false) => format!(
+                "there, but takes nothing: it speaks protocol {}, not {PROTOCOL}",
+                self.protocol
+            ),
+            (false, _) => format!("gone for {}", compact_duration(self.age_ms)),
+        }
+    }
+}
+
+/// Writes workers as a table, if there are any.
+pub(crate) fn write_workers(workers: &[WorkerView], page: &mut Page) {
+    if workers.is_empty() {
+        return;
+    }
+    page.heading("Workers");
+    let mut table = Table::new(["POOL", "HOST", "STATE"]);
+    for worker in workers {
+        table.row([
+            worker.pool.to_string(),
+            worker.host.to_string(),
+            worker.state(),
+        ]);
+    }
+    page.table(&table);
+}
+
+#[cfg(test)]
+mod tests {
+    use symphony_store::Worker;
+
+    use super::*;
+
+    #[test]
+    fn a_worker_is_there_gone_or_speaks_something_else() {
+        for (age_ms, version, expected) in [
+            (-5, PROTOCOL, "there"),
+            (89_000, PROTOCOL, "there"),
+            (300_000, PROTOCOL, "gone for 5m"),
+            (
+                0,
+                PROTOCOL + 1,
+                "there, but takes nothing: it speaks protocol 2, not 1",
+            ),
+            (300_000, PROTOCOL + 1, "gone for 5m"),
+        ] {
+            let worker = Worker {
+                pool: Pool::parse("linux").unwrap(),
+                host: Host::parse("build-7").unwrap(),
+                version,
+            };
+            let seen = SeenWorker { worker, age_ms };
+            let view = WorkerView::of(seen, Lease::default());
+            assert_eq!(view.state(), expected, "{age_ms} {version}");
+        }
+    }
+}
