@@ -44,12 +44,11 @@ impl WorkerArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let surroundings = &app.surroundings;
         let installation = surroundings.installation_at(surroundings.current.clone())?;
-        let data = if let Some(data) = &self.data_dir {
-            surroundings.current.join(data)
-        } else {
-            let known = installation.config.worker.data_dir.clone();
-            known.ok_or_else(|| RunnerError::from(WorkerRefusal::NoFolder))?
-        };
+        let own = self.data_dir.as_ref();
+        let named = own.map(|data| surroundings.current.join(data));
+        let data = named
+            .or_else(|| installation.config.worker.data_dir.clone())
+            .ok_or_else(|| RunnerError::from(WorkerRefusal::NoFolder))?;
         let host = match &self.host {
             Some(host) => host.clone(),
             None => host_name().map_err(RunnerError::from)?,

@@ -9,15 +9,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use symphony_core::agent::AgentType;
-use symphony_core::id::{IssueId, RunId};
-use symphony_core::run::RunTarget;
+use symphony_core::run::Run;
 
 use self::control::Control;
 use self::proxy::Proxy;
 use crate::support::{
     JUDGE, Project, WORKER, agents_of, approving_judge, bash, commit, create_pr, kill, scenario,
-    scenarios, supervisor_of, text, until,
+    scenarios, supervisor_of, until,
 };
 
 fn greeting() -> Value {
@@ -54,44 +52,45 @@ fn waiting(control_beside: &std::path::Path) -> Value {
 
 #[test]
 fn an_issue_becomes_a_merged_change_on_two_hosts() {
-    let mut control = Control::new("workers", &greeting());
+    let control = Control::new("workers", &greeting());
+    let hub = control.project.root.clone();
+    control
+        .project
+        .configure_more(&json!({ "pool": "linux", "hub": hub }));
     let issue = control.project.add_issue("Say hello");
     let (_one, _two) = (control.host("h1", 2), control.host("h2", 2));
-    let run = control.claim_issue(&issue);
-    let ended = control.until_ended(&run);
-    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
-    let host = ended.host.clone().unwrap();
-    assert!(["h1", "h2"].contains(&host.as_str()));
-    // the gates follow at once, on a host of the pool
-    let gates = until("the gates have ended", || {
-        let runs = control.project.json(&["runs", "list"]);
-        let items = runs["items"].as_array().unwrap();
-        let found = items.iter().find(|run| run["profile"] == "gates")?;
-        let run = control.run(&RunId::parse(text(&found["id"])).unwrap());
-        (!run.status.is_live()).then_some(run)
+    let pr = until("a judge has approved the change", || {
+        control.tick();
+        let list = control.project.json(&["pr", "list"]);
+        let pr = list["items"].get(0)?.clone();
+        (pr["state"] == "approved").then_some(pr)
     });
-    assert_eq!(gates.status.name(), "succeeded", "{gates:#?}");
-    assert!(gates.host.is_some());
-    let result = control.promote(&issue, &run);
-    let pr = control.project.json(&["pr", "list"])["items"][0].clone();
-    assert_eq!(pr["head_commit"], json!(result), "{pr:#}");
-    let of = IssueId::parse(&issue).unwrap();
-    let id = control.store.open_pr(&of).unwrap().unwrap().id;
-    let judged = control.claim(RunTarget::PullRequest(of.into(), id), AgentType::Judge);
-    let judged = control.until_ended(&judged);
-    assert_eq!(judged.status.name(), "succeeded", "{judged:#?}");
+    let runs: Vec<Run> = control.runs();
+    let mut agents: Vec<&str> = runs.iter().map(|run| run.agent.name()).collect();
+    agents.sort_unstable();
+    assert_eq!(agents, ["gates", "judge", "worker"]);
+    for run in &runs {
+        assert_eq!(run.status.name(), "succeeded", "{run:#?}");
+        let host = run.host.as_ref().unwrap().as_str();
+        assert!(["h1", "h2"].contains(&host), "{run:#?}");
+        let folder = control.project.run_folder(run.id.as_str());
+        assert!(!folder.exists(), "{}", folder.display());
+    }
+    assert!(!control.project.worktree(&issue).exists());
+    let worker = runs
+        .iter()
+        .find(|run| run.agent.name() == "worker")
+        .unwrap();
+    let commits = control.store.run_commits(&worker.id).unwrap();
+    assert_eq!(json!(commits.result), pr["head_commit"], "{pr:#}");
     control.project.json(&["pr", "merge", &issue]);
     assert_eq!(control.project.git(&["show", "main:hello.txt"]), "hello");
     assert_eq!(control.project.issue(&issue)["status"], "done");
-    assert!(!control.project.worktree(&issue).exists());
-    let folder = control.project.run_folder(run.as_str());
-    assert!(!folder.exists(), "{}", folder.display());
     // its log came to the database
-    let log = control.project.ok(&["runs", "logs", run.as_str()]);
+    let id = worker.id.as_str();
+    let log = control.project.ok(&["runs", "logs", id]);
     assert!(log.contains("create_pr"), "{log}");
-    let raw = control
-        .project
-        .symphony(&["runs", "logs", "--raw", run.as_str()]);
+    let raw = control.project.symphony(&["runs", "logs", "--raw", id]);
     assert!(raw.stderr.contains("only on"), "{raw:#?}");
     control.project.assert_sound();
 }
@@ -221,16 +220,8 @@ fn a_run_that_was_given_up_ends_its_agent_and_writes_nothing() {
     until("the agent is at work", || {
         (!agents_of(run.as_str()).is_empty()).then_some(())
     });
-    let (fence, lease) = (
-        control.run(&run).fence,
-        symphony_core::placement::Lease::default(),
-    );
-    let lease = lease.shortened(std::num::NonZeroU64::new(1_000_000).unwrap());
-    let other = symphony_core::placement::Host::parse("control").unwrap();
-    // with a lease of no time, every run is lost
-    let taken = until("the run is taken back", || {
-        control.store.take_back(&run, fence, &other, lease).unwrap()
-    });
+    let fence = control.run(&run).fence;
+    let taken = control.take_back(&run);
     assert!(taken > fence);
     until("the agent has ended", || {
         agents_of(run.as_str()).is_empty().then_some(())
@@ -246,6 +237,31 @@ fn a_run_that_was_given_up_ends_its_agent_and_writes_nothing() {
     assert_eq!(control.store.run_commits(&run).unwrap().result, None);
     let log = host.run_file(&control, &run, "supervisor.log");
     assert!(log.contains("was given up"), "{log}");
+}
+
+#[test]
+fn a_supervisor_that_cannot_end_itself_is_ended_by_its_worker() {
+    let mut control = Control::new("zombie", &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    let host = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    until("the agent is at work", || {
+        (!agents_of(run.as_str()).is_empty()).then_some(())
+    });
+    let supervisor = Pid::from_raw(supervisor_of(run.as_str()).unwrap()).unwrap();
+    kill_process(supervisor, Signal::STOP).unwrap();
+    control.take_back(&run);
+    until("its worker has ended it", || {
+        host.log()
+            .contains("which is not this host's")
+            .then_some(())
+    });
+    until("the agent has ended", || {
+        agents_of(run.as_str()).is_empty().then_some(())
+    });
+    assert_eq!(supervisor_of(run.as_str()), None);
 }
 
 #[test]

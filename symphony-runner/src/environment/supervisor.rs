@@ -17,6 +17,9 @@ const SUPERVISOR_PASSED: [&str; 6] = [
     "RUST_LOG",
 ];
 
+/// Where systemd puts the credentials of a service. A supervisor on a worker finds secrets there; it is not shown in its own environment.
+const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+
 /// Returns whether a variable may be in the environment of a supervisor, where the agent below it can read it: who and
 /// where the user is, and Symphony's own settings. Keys are passed separately.
 pub fn is_public(name: &OsStr) -> bool {
@@ -43,7 +46,9 @@ pub fn supervisor_environment(
     };
     inherited
         .iter()
-        .filter(|(name, _)| is_public(name) || is_for_agents(name))
+        .filter(|(name, _)| {
+            is_public(name) || is_for_agents(name) || name.as_os_str() == CREDENTIALS
+        })
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
 }

@@ -125,7 +125,7 @@ pub(crate) const fn status_of(class: ErrorClass) -> RunStatus {
         ErrorClass::TimedOut => RunStatus::TimedOut,
         ErrorClass::Stalled => RunStatus::Stalled,
         ErrorClass::Looping => RunStatus::Looping,
-        ErrorClass::Crashed => RunStatus::Crashed,
+        ErrorClass::Crashed | ErrorClass::HostLost => RunStatus::Crashed,
         ErrorClass::Tampered => RunStatus::Tampered,
         ErrorClass::Cancelled => RunStatus::Cancelled,
         _ => RunStatus::Failed,

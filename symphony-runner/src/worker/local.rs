@@ -37,6 +37,16 @@ impl Installation {
         }
     }
 
+    /// Lists the projects of which this worker has a clone.
+    pub(super) fn cloned_projects(&self) -> Vec<ProjectId> {
+        let folder = self.worker_data().map(|data| data.join(CLONES));
+        let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+        let names = entries.into_iter().flatten().flatten();
+        names
+            .filter_map(|entry| ProjectId::parse(entry.file_name().to_str()?).ok())
+            .collect()
+    }
+
     /// Returns a project as this worker has it, with the configuration of this moment. Nothing is fetched.
     ///
     /// # Errors
@@ -50,9 +60,10 @@ impl Installation {
             .worker_data()
             .ok_or_else(|| RunnerError::refused("only a worker has clones of projects"))?;
         let project = store.project(id)?;
-        let handed = store
+        let mut handed = store
             .handed_project(id)?
             .ok_or_else(|| refused("configuration"))?;
+        self.resolve_secrets(&mut handed.layers)?;
         let hub = handed.hub.ok_or_else(|| refused("hub"))?;
         let root = clone_folder(data, id);
         make_private(&root)?;

@@ -23,6 +23,10 @@ pub(super) struct Round<'a> {
     pub(super) supervisors: Vec<DetachedSupervisor>,
     /// Supervisors that hold the lock of a run that is not this host's, and since when.
     pub(super) zombies: BTreeMap<RunId, Instant>,
+    /// When all clones were looked at.
+    pub(super) looked: Option<Instant>,
+    /// What was reported of runs: each problem once for as long as it lasts.
+    told: BTreeMap<RunId, String>,
     seen: Option<Instant>,
 }
 
@@ -35,6 +39,8 @@ impl<'a> Round<'a> {
             slots: options.slots,
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
+            looked: None,
+            told: BTreeMap::new(),
             seen: None,
         }
     }
@@ -60,9 +66,11 @@ impl<'a> Round<'a> {
             match self.look_after(store, run) {
                 Ok(Looked::Fine) => {}
                 Ok(Looked::Did(news)) => tell(&news),
-                Err(error) => tell(&problem(&run.id, &error)),
+                Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
+        self.told
+            .retain(|id, _| own.iter().any(|run| run.id == *id));
         for news in self.end_zombies(store, &own) {
             tell(&news);
         }
@@ -82,7 +90,7 @@ impl<'a> Round<'a> {
             };
             match self.start(store, &run) {
                 Ok(()) => tell(&WorkerNews::Started { run: run.id, on }),
-                Err(error) => tell(&problem(&run.id, &error)),
+                Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
         Ok(tally)
@@ -111,10 +119,12 @@ impl<'a> Round<'a> {
         self.supervisors
             .retain_mut(|supervisor| matches!(supervisor.try_wait(), Ok(None)));
     }
-}
 
-fn problem(run: &RunId, error: &RunnerError) -> WorkerNews {
-    WorkerNews::Problem {
-        text: format!("run {run}: {}", error.with_causes()),
+    fn tell_once(&mut self, run: &RunId, error: &RunnerError, tell: &mut dyn FnMut(&WorkerNews)) {
+        let text = format!("run {run}: {}", error.with_causes());
+        if self.told.get(run) != Some(&text) {
+            tell(&WorkerNews::Problem { text: text.clone() });
+            self.told.insert(run.clone(), text);
+        }
     }
 }

@@ -18,21 +18,21 @@ use crate::process::{RunLock, end_supervisors};
 use crate::tick::end_strays_of;
 use crate::upkeep::leftovers::{left_files, unfinished_runs};
 
+/// Time between two looks at all clones of this host.
+const LOOK: Duration = Duration::from_secs(5);
+
 impl Round<'_> {
     /// Ends the supervisors of runs that are not this host's, and tidies the files of runs that are over. `own` are its live runs.
     pub(super) fn end_zombies(&mut self, store: &Store, own: &[Run]) -> Vec<WorkerNews> {
         let mut news = Vec::new();
-        let projects = match store.projects() {
-            Ok(projects) => projects,
-            Err(error) => {
-                tracing::warn!(%error, "the projects of this worker were not looked at");
-                return news;
-            }
-        };
-        for project in projects {
-            match self.zombies_of(store, &project.id, own) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+            return news;
+        }
+        self.looked = Some(Instant::now());
+        for project in self.installation.cloned_projects() {
+            match self.zombies_of(store, &project, own) {
                 Ok(found) => news.extend(found),
-                Err(error) => tracing::debug!(%error, project = %project.id, "not looked at"),
+                Err(error) => tracing::warn!(%error, %project, "not looked at"),
             }
         }
         news

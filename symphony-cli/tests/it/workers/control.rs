@@ -1,18 +1,21 @@
 //! A control, which is played through the store where no tick is needed.
 
+use std::num::NonZeroU64;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ServerAddress;
 use symphony_core::id::{IssueId, ProjectId, RunId};
-use symphony_core::placement::Pool;
-use symphony_core::run::{ProtectionLevel, Run, RunTarget};
-use symphony_core::tick::{NO_PROVIDER, StartRun};
+use symphony_core::placement::{Lease, Pool};
+use symphony_core::run::{Fence, ProtectionLevel, Run, RunTarget};
+use symphony_core::tick::StartRun;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 
-use super::host::Host;
+use super::host::{DIVISOR, Host};
 use crate::on_postgres::{address, repository};
-use crate::support::{Project, until};
+use crate::support::{Project, text, until};
 
 /// A control with its repository, which is the hub as well.
 pub(super) struct Control {
@@ -26,7 +29,9 @@ pub(super) struct Control {
 impl Control {
     pub(super) fn new(name: &str, scenarios: &Value) -> Self {
         let address = address(name);
-        let project = repository(&address).set_up(scenarios, &json!({}));
+        let mut project = repository(&address);
+        project.set_variable("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
+        let project = project.set_up(scenarios, &json!({}));
         let mut store = Store::open_on(&ServerAddress::parse(&address).unwrap()).unwrap();
         let id = store.projects().unwrap().remove(0).id;
         let text = std::fs::read_to_string(project.root.join("symphony.config.json")).unwrap();
@@ -46,12 +51,8 @@ impl Control {
     }
 
     /// Claims a run for the pool, as a tick does.
-    pub(super) fn claim(&mut self, target: RunTarget, agent: AgentType) -> RunId {
+    fn claim(&mut self, target: RunTarget, agent: AgentType) -> RunId {
         let run = RunId::parse(symphony_store::new_installation_id().to_string()).unwrap();
-        let provider = match agent {
-            AgentType::Gates => NO_PROVIDER,
-            _ => "scripted",
-        };
         let request = ClaimRequest {
             run: run.clone(),
             start: StartRun {
@@ -60,7 +61,7 @@ impl Control {
                 agent,
                 phase: None,
                 attempt: 1,
-                provider: provider.to_owned(),
+                provider: "scripted".to_owned(),
                 probes: Vec::new(),
             },
             protection: ProtectionLevel::None,
@@ -90,18 +91,32 @@ impl Control {
         })
     }
 
-    /// Moves the issue's branch to what the run's host brought, as the control does.
-    pub(super) fn promote(&self, issue: &str, run: &RunId) -> String {
-        let commits = self.store.run_commits(run).unwrap();
-        let result = commits.result.unwrap();
-        let branch = format!("refs/heads/symphony/{issue}");
-        let before = commits.start.unwrap_or_else(|| "0".repeat(40));
-        let at_hub = self
-            .project
-            .git(&["rev-parse", &format!("refs/symphony/runs/{run}")]);
-        assert_eq!(at_hub, result);
-        self.project.git(&["update-ref", &branch, &result, &before]);
-        result
+    /// Takes a run away from its host, however short it was silent.
+    pub(super) fn take_back(&mut self, run: &RunId) -> Fence {
+        let fence = self.run(run).fence;
+        let other = symphony_core::placement::Host::parse("control").unwrap();
+        // with a lease of no time, every run is lost
+        let lease = Lease::default().shortened(NonZeroU64::new(1_000_000).unwrap());
+        until("the run is taken back", || {
+            self.store.take_back(run, fence, &other, lease).unwrap()
+        })
+    }
+
+    /// Ticks once, as cron does.
+    pub(super) fn tick(&self) {
+        let answer = self.project.symphony(&["tick", "--json"]);
+        assert_eq!(answer.code, 0, "{answer:#?}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+
+    /// Returns all runs.
+    pub(super) fn runs(&self) -> Vec<Run> {
+        let list = self.project.json(&["runs", "list"]);
+        let items = list["items"].as_array().unwrap();
+        let ids = items
+            .iter()
+            .map(|run| RunId::parse(text(&run["id"])).unwrap());
+        ids.map(|id| self.run(&id)).collect()
     }
 
     /// Starts a worker with a home and a folder of its own.

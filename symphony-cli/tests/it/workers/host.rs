@@ -11,7 +11,7 @@ use super::control::Control;
 use crate::support::{kill, kill_all_at_home, until};
 
 /// By how much all times of the lease are shorter.
-const DIVISOR: &str = "10";
+pub(super) const DIVISOR: &str = "10";
 
 /// A worker's host.
 pub(super) struct Host {

@@ -18,7 +18,7 @@ pub(crate) enum Release {
 
 impl Release {
     /// The class of the run's error.
-    pub(crate) const CLASS: ErrorClass = ErrorClass::Crashed;
+    pub(crate) const CLASS: ErrorClass = ErrorClass::HostLost;
 
     /// Describes what happened.
     pub(crate) fn message(self) -> String {
