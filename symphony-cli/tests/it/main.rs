@@ -142,9 +142,6 @@ mod on_postgres;
 #[cfg(feature = "postgres")]
 mod on_postgres_control;
 #[cfg(test)]
-#[cfg(feature = "postgres")]
-mod on_postgres_control;
-#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod own_folders;
@@ -331,9 +328,6 @@ mod web_orders;
 mod web_tls;
 #[cfg(test)]
 mod web_users;
-#[cfg(feature = "postgres")]
-mod workers;
-#[cfg(test)]
 #[cfg(feature = "postgres")]
 mod workers;
 #[cfg(test)]

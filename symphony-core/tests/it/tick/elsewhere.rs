@@ -93,14 +93,11 @@ fn only_a_lost_run_and_one_that_waits_in_vain_are_ended() {
 fn runs_of_other_hosts_take_none_of_this_hosts_slots() {
     let mut snapshot = with_pool(1);
     snapshot.slots.total = 1;
-    let elsewhere = || {
-        vec![
-            begun("r1", 1, AgentType::Worker, Liveness::Alive),
-            queued("r2", 2, AgentType::Worker),
-            begun("r3", 3, AgentType::Gates, Liveness::Alive),
-        ]
-    };
-    snapshot.live = elsewhere();
+    snapshot.live = vec![
+        begun("r1", 1, AgentType::Worker, Liveness::Alive),
+        queued("r2", 2, AgentType::Worker),
+        begun("r3", 3, AgentType::Gates, Liveness::Alive),
+    ];
     snapshot.candidates = vec![candidate(4), candidate(5), candidate(6)];
     let mut of_b = candidate(7);
     of_b.project = project("b");
