@@ -139,6 +139,7 @@ mod older_database;
 #[cfg(test)]
 #[cfg(feature = "postgres")]
 mod on_postgres;
+#[cfg(test)]
 #[cfg(feature = "postgres")]
 mod on_postgres_control;
 #[cfg(test)]
@@ -328,6 +329,7 @@ mod web_orders;
 mod web_tls;
 #[cfg(test)]
 mod web_users;
+#[cfg(test)]
 #[cfg(feature = "postgres")]
 mod workers;
 #[cfg(test)]
