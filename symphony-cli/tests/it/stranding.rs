@@ -128,7 +128,8 @@ fn what_agents_propose_is_one_entry_until_a_person_has_looked() {
     plant(
         &project,
         "DROP TRIGGER event_is_append_only_u;
-         UPDATE event SET actor = 'scanner', unverified = NULL WHERE issue IN ('SYM-2', 'SYM-3') AND kind = 'issue_added';",
+         UPDATE event SET actor = 'scanner', unverified = NULL WHERE issue IN ('SYM-2', 'SYM-3') AND kind = 'issue_added';
+         UPDATE issue SET is_proposed = 1 WHERE id IN ('SYM-2', 'SYM-3');",
     );
     let items = project.json(&["inbox"])["items"].clone();
     assert_eq!(items.as_array().map(Vec::len), Some(1), "{items}");
