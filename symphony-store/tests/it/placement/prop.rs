@@ -135,7 +135,11 @@ fn act(deed: Deed, shared: &Shared, store: &mut Store, known: &mut [Known]) {
         }
         Deed::End(run) => {
             let known = &mut known[run];
-            ended(store, &known.run);
+            let run = Run {
+                fence: known.fence,
+                ..known.run.clone()
+            };
+            ended(store, &run);
             known.is_live = false;
         }
     }
