@@ -1,8 +1,8 @@
 //! A worker: a process on a host of a pool that takes runs and starts their supervisors there (`docs/design/0051`).
 //!
-//! The supervisor of such a run is that of any other one. What is different is around it: the project is a clone of the hub ([`local`]),
-//! which is brought up to date first; results go to the hub before they are recorded ([`hand_over`]); the log goes to the
-//! database in pieces ([`log`]); and the worker does for the runs of its host what a tick does for those of the control ([`round`]).
+//! The supervisor of such a run is that of any other one. What is different is around it: the project is a clone of the hub (`local`),
+//! which is brought up to date first; results go to the hub before they are recorded (`hand_over`); the log goes to the
+//! database in pieces (`log`); and the worker does for the runs of its host what a tick does for those of the control (`round`).
 
 mod hand_over;
 mod local;
