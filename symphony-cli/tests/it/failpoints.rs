@@ -111,6 +111,8 @@ fn every_point_has_a_row() {
             Failpoint::DoneJudged,
             Failpoint::DoneConfirmed,
             Failpoint::DoneReturned,
+            // in `on_postgres_control`, where there is another host
+            Failpoint::LostTakenBack,
         ])
         // in `trackers::deaths`, where there is a tracker
         .chain(crate::trackers::POINTS)

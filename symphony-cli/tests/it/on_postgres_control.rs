@@ -198,6 +198,34 @@ fn a_run_whose_host_is_lost_ends_and_its_issue_goes_on_elsewhere() {
     project.assert_sound();
 }
 
+/// The database says that the run is the control's, and that it lives: the next control ends it.
+#[cfg(feature = "failpoints")]
+#[test]
+fn a_run_that_was_taken_back_by_a_tick_that_died_is_ended_by_another() {
+    use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
+
+    let (mut project, mut store) = control("taken_back");
+    let issue = project.add_issue("Say hello");
+    let run = claimed(&project, &store);
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    let died = project.beside.join("died");
+    let armed = format!("{}={}", Failpoint::LostTakenBack.name(), died.display());
+    project.set_variable(FAILPOINTS_VARIABLE, &armed);
+    until("the tick that dies", || {
+        let tick = project.command(&["tick"]).output().unwrap();
+        died.exists().then_some(tick)
+    });
+    let left = store.run(&run.id).unwrap();
+    assert!(left.status.is_live() && left.fence > run.fence, "{left:?}");
+    assert_eq!(store.beat(&run.id, run.fence).unwrap(), Beat::Lost);
+    until("the tick that ends it", || {
+        project.ok(&["tick"]);
+        (project.run(run.id.as_str())["error"]["class"] == "host_lost").then_some(())
+    });
+    assert_eq!(project.issue(&issue)["status"], "todo");
+    project.assert_sound();
+}
+
 /// Lets a host make a commit on the branch of an issue and bring it to the hub, which is the control's repository, and end the run.
 fn brought(
     project: &Project,
@@ -206,6 +234,8 @@ fn brought(
     (start, file): (Option<&str>, &str),
 ) -> String {
     store.take(&pool(), &host("h1")).unwrap().unwrap();
+    let issue = run.target.issue().unwrap();
+    store.record_worktree(&now(), issue, true).unwrap();
     let tree = {
         let blob = project.git(&["hash-object", "-w", "--stdin"]);
         let entry = format!("100644 blob {blob}\t{file}\n");
