@@ -26,6 +26,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "audit/server.rs",
         "only for a server, which runs it in a test of its own",
     ),
+    ("snapshot/growth.rs", "fills a file in a test"),
     (
         "database/copy.rs",
         "names of tables are put in; the tests of copies send each",
