@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use symphony_core::id::RunId;
 use symphony_core::run::Run;
 
 use self::control::Control;
+use self::host::Host;
 use self::proxy::Proxy;
 use crate::support::{
     JUDGE, Project, WORKER, agents_of, approving_judge, bash, commit, create_pr, kill, scenario,
@@ -48,6 +50,23 @@ fn waiting(control_beside: &std::path::Path) -> Value {
             ],
         ),
     ])
+}
+
+/// A control with one issue, whose agent waits.
+fn with_waiting_agent(name: &str) -> (Control, String) {
+    let control = Control::new(name, &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    (control, issue)
+}
+
+/// Waits until the agent has called its tool: before that it needs answers of its supervisor, which a test may stop.
+fn until_at_work(control: &Control, host: &Host, run: &RunId) {
+    until("the agent is at work", || {
+        let log = host.run_file(control, run, "stream.ndjson");
+        log.contains("seen.env").then_some(())
+    });
 }
 
 #[test]
@@ -97,16 +116,10 @@ fn an_issue_becomes_a_merged_change_on_two_hosts() {
 
 #[test]
 fn a_supervisor_that_is_killed_is_finished_from_its_worktree() {
-    let mut control = Control::new("killed", &json!({}));
-    let scenario = control.project.beside.join("scenario.json");
-    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
-    let issue = control.project.add_issue("Say hello");
+    let (mut control, issue) = with_waiting_agent("killed");
     let host = control.host("h1", 1);
     let run = control.claim_issue(&issue);
-    let log = || host.run_file(&control, &run, "stream.ndjson");
-    until("the agent is at work", || {
-        log().contains("seen.env").then_some(())
-    });
+    until_at_work(&control, &host, &run);
     let environment = until("the agent has shown its environment", || {
         let worktree = host.data.join("projects").join(control.id.as_str());
         let path = worktree
@@ -130,15 +143,10 @@ fn a_supervisor_that_is_killed_is_finished_from_its_worktree() {
 
 #[test]
 fn a_worker_that_starts_again_looks_after_its_runs_and_drains() {
-    let mut control = Control::new("again", &json!({}));
-    let scenario = control.project.beside.join("scenario.json");
-    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
-    let issue = control.project.add_issue("Say hello");
+    let (mut control, issue) = with_waiting_agent("again");
     let mut host = control.host("h1", 1);
     let run = control.claim_issue(&issue);
-    until("the agent is at work", || {
-        (!agents_of(run.as_str()).is_empty()).then_some(())
-    });
+    until_at_work(&control, &host, &run);
     host.kill_worker();
     // the supervisor goes on without it
     assert!(supervisor_of(run.as_str()).is_some());
@@ -162,15 +170,10 @@ fn a_worker_that_starts_again_looks_after_its_runs_and_drains() {
 
 #[test]
 fn a_supervisor_that_was_stopped_past_its_lease_ends_its_agent() {
-    let mut control = Control::new("stopped", &json!({}));
-    let scenario = control.project.beside.join("scenario.json");
-    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
-    let issue = control.project.add_issue("Say hello");
+    let (mut control, issue) = with_waiting_agent("stopped");
     let host = control.host("h1", 1);
     let run = control.claim_issue(&issue);
-    until("the agent is at work", || {
-        (!agents_of(run.as_str()).is_empty()).then_some(())
-    });
+    until_at_work(&control, &host, &run);
     let supervisor = Pid::from_raw(supervisor_of(run.as_str()).unwrap()).unwrap();
     kill_process(supervisor, Signal::STOP).unwrap();
     std::thread::sleep(Duration::from_secs(8));
@@ -185,16 +188,11 @@ fn a_supervisor_that_was_stopped_past_its_lease_ends_its_agent() {
 
 #[test]
 fn an_answer_that_never_comes_ends_the_agent_in_time() {
-    let mut control = Control::new("silent", &json!({}));
-    let scenario = control.project.beside.join("scenario.json");
-    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
-    let issue = control.project.add_issue("Say hello");
+    let (mut control, issue) = with_waiting_agent("silent");
     let proxy = Proxy::before(&control.address);
-    let _host = control.host_on(proxy.address(), "h1", 1);
+    let host = control.host_on(proxy.address(), "h1", 1);
     let run = control.claim_issue(&issue);
-    until("the agent is at work", || {
-        (!agents_of(run.as_str()).is_empty()).then_some(())
-    });
+    until_at_work(&control, &host, &run);
     proxy.fall_silent();
     let silent = Instant::now();
     until("the agent has ended", || {
@@ -211,15 +209,10 @@ fn an_answer_that_never_comes_ends_the_agent_in_time() {
 
 #[test]
 fn a_run_that_was_given_up_ends_its_agent_and_writes_nothing() {
-    let mut control = Control::new("given", &json!({}));
-    let scenario = control.project.beside.join("scenario.json");
-    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
-    let issue = control.project.add_issue("Say hello");
+    let (mut control, issue) = with_waiting_agent("given");
     let host = control.host("h1", 1);
     let run = control.claim_issue(&issue);
-    until("the agent is at work", || {
-        (!agents_of(run.as_str()).is_empty()).then_some(())
-    });
+    until_at_work(&control, &host, &run);
     let fence = control.run(&run).fence;
     let taken = control.take_back(&run);
     assert!(taken > fence);
@@ -241,15 +234,10 @@ fn a_run_that_was_given_up_ends_its_agent_and_writes_nothing() {
 
 #[test]
 fn a_supervisor_that_cannot_end_itself_is_ended_by_its_worker() {
-    let mut control = Control::new("zombie", &json!({}));
-    let scenario = control.project.beside.join("scenario.json");
-    std::fs::write(scenario, waiting(&control.project.beside).to_string()).unwrap();
-    let issue = control.project.add_issue("Say hello");
+    let (mut control, issue) = with_waiting_agent("zombie");
     let host = control.host("h1", 1);
     let run = control.claim_issue(&issue);
-    until("the agent is at work", || {
-        (!agents_of(run.as_str()).is_empty()).then_some(())
-    });
+    until_at_work(&control, &host, &run);
     let supervisor = Pid::from_raw(supervisor_of(run.as_str()).unwrap()).unwrap();
     kill_process(supervisor, Signal::STOP).unwrap();
     control.take_back(&run);
