@@ -67,14 +67,10 @@ impl CheckoutRequest<'_> {
         pool: &WarmPool,
     ) -> Result<Result<Generation, ColdReason>, RunnerError> {
         let is_asked = self.config.worktree.warm;
-        let key = if is_asked {
-            Some(self.generation_key()?)
-        } else {
-            None
-        };
-        let Some(key) = key else {
+        if !is_asked {
             return Ok(Err(ColdReason::NotAsked));
-        };
+        }
+        let key = self.generation_key()?;
         let generations = pool.generations();
         let merged = generations
             .iter()

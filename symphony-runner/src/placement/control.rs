@@ -3,7 +3,7 @@
 use symphony_core::placement::{Host, NAME_CHARS_MAX};
 
 /// Where Linux shows the name of the host.
-const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+pub(crate) const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 /// What the name begins with: a worker on the same machine must not take the control's runs for its own.
 const PREFIX: &str = "control.";
 

@@ -2,7 +2,7 @@
 //!
 //! Whoever places a run only hands it over. Whether it lives is said by its beats, and whether it may begin by the store.
 
-mod control;
+pub(crate) mod control;
 mod end;
 pub(crate) mod hub;
 pub(crate) mod promote;

@@ -28,7 +28,6 @@ pub use holder::stuck_tick;
 pub(crate) use observe::observe;
 pub use observe::{look, observe_snapshot, project_view};
 pub use observed::{KnownProject, Observed};
-pub(crate) use once::HOST_NAME;
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
 pub(crate) use proposals::{base_now, gates_now};
 pub use report::ActReport;

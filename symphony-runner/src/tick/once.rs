@@ -20,6 +20,7 @@ use crate::merge::{MergesUnderWay, settle_merges};
 use crate::outreach::notify::notify;
 use crate::outreach::publish::start_publisher;
 use crate::paths::STATE_DIR;
+use crate::placement::control::HOST_NAME;
 use crate::placement::hub::hand_over_projects;
 use crate::placement::promote::bring_in_results;
 use crate::plan::tick_plans;
@@ -28,9 +29,6 @@ use crate::step_event::StepEvent;
 use crate::tracker::start_sync;
 use crate::upkeep::kept_documents::keep_documents;
 use crate::upkeep::retention::daily_clean_up;
-
-/// Where Linux shows the name of the host.
-pub(crate) const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 
 /// Options of a tick.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -16,7 +16,7 @@ mod zombies;
 
 pub use hand_over::HandOverError;
 pub use local::LocalProject;
-pub use model::{PROTOCOL, Tally, Until, WorkerNews, WorkerOptions};
+pub use model::{Until, WorkerNews, WorkerOptions};
 pub use refusal::WorkerRefusal;
 pub use serve::{host_name, work};
 

@@ -5,9 +5,6 @@ use std::path::PathBuf;
 use symphony_core::id::RunId;
 use symphony_core::placement::{Host, Pool};
 
-/// The version of what control and workers expect of each other.
-pub const PROTOCOL: u32 = 1;
-
 /// What a worker did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -39,15 +36,6 @@ pub enum WorkerNews {
         /// What, in words.
         text: String,
     },
-}
-
-/// What there is after a round.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// The live runs of this host and pool.
-    pub live: u32,
-    /// How many were taken in this round.
-    pub taken: u32,
 }
 
 /// Whether a round takes new runs.

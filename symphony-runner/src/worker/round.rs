@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use symphony_core::id::RunId;
-use symphony_core::placement::{Host, Pool};
+use symphony_core::placement::{Host, PROTOCOL, Pool};
 use symphony_core::run::Run;
 use symphony_store::{Store, Worker};
 
-use super::model::{Looked, PROTOCOL, Taking, Tally, WorkerNews, WorkerOptions};
+use super::model::{Looked, Taking, WorkerNews, WorkerOptions};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
@@ -45,7 +45,7 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Does what is due. What fails is told, and the next round tries it again.
+    /// Does what is due, and returns how many runs of the pool this host has now. It reports what fails, and the next round tries it again.
     ///
     /// # Errors
     /// When the database cannot be asked.
@@ -54,7 +54,7 @@ impl<'a> Round<'a> {
         store: &mut Store,
         taking: Taking,
         tell: &mut dyn FnMut(&WorkerNews),
-    ) -> Result<Tally, RunnerError> {
+    ) -> Result<u32, RunnerError> {
         self.reap();
         self.show(store)?;
         let own: Vec<Run> = store
@@ -74,16 +74,12 @@ impl<'a> Round<'a> {
         for news in self.end_zombies(store, &own) {
             tell(&news);
         }
-        let mut tally = Tally {
-            live: u32::try_from(own.len()).unwrap_or(u32::MAX),
-            taken: 0,
-        };
-        while taking == Taking::Yes && tally.live < self.slots {
+        let mut live = u32::try_from(own.len()).unwrap_or(u32::MAX);
+        while taking == Taking::Yes && live < self.slots {
             let Some(run) = store.take(self.pool, self.host)? else {
                 break;
             };
-            tally.live += 1;
-            tally.taken += 1;
+            live += 1;
             let on = match run.target.issue() {
                 Some(issue) => issue.to_string(),
                 None => run.project.to_string(),
@@ -93,7 +89,7 @@ impl<'a> Round<'a> {
                 Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
-        Ok(tally)
+        Ok(live)
     }
 
     /// Shows that this worker is there, as often as its runs do.

@@ -10,8 +10,8 @@ use super::refusal::WorkerRefusal;
 use super::round::Round;
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::placement::control::HOST_NAME;
 use crate::process::{ProcessError, RunLock};
-use crate::tick::HOST_NAME;
 
 /// Time between two rounds: how long a run waits at most for a worker with a free slot.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ pub fn work(
             Until::Now => return Ok(()),
         };
         match round.turn(&mut store, taking, &mut tell) {
-            Ok(tally) if taking == Taking::No && tally.live == 0 => return Ok(()),
+            Ok(0) if taking == Taking::No => return Ok(()),
             Ok(_) => failed = None,
             Err(error) => {
                 // Told once while it lasts.
