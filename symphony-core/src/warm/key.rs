@@ -49,7 +49,7 @@ pub enum KeyPart {
 
 impl GenerationKey {
     /// The version of the rules by which generations are made now.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     /// Returns the first part in which another key differs; `None` if both are equal.
     pub fn differs_in(&self, other: &Self) -> Option<KeyPart> {

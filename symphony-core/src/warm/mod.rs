@@ -24,7 +24,10 @@ pub use choice::{Candidate, Circumstances, ColdReason, choose};
 pub use folder::{Ecosystem, FOLDERS, KeptFolder, folders_of};
 pub use key::{GenerationKey, KeyPart};
 pub use mount::{Mount, canonical_path, mount_of};
-pub use own_source::{is_copied_by_node, is_copied_by_python};
+pub use own_source::{
+    PythonOrigin, has_own_backend, is_copied_by_node, is_made_by_script, is_only_a_link,
+    origin_of_python,
+};
 pub use sample::{ColdComparison, SAMPLE_ONE_IN, compare_with_cold, is_sampled};
 pub use seed::{CLOCK_GRAIN_MS, SeedFacts, SeedPlan, plan_seed};
 pub use touch::{Change, to_touch};

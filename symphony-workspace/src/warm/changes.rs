@@ -109,7 +109,7 @@ fn scripts_in(manifest: &str) -> Vec<String> {
 }
 
 /// Returns a path without `.` and `..`; `None` if it leads out.
-fn normal(path: &Path) -> Option<PathBuf> {
+pub(super) fn normal(path: &Path) -> Option<PathBuf> {
     use std::path::Component;
     let mut found = PathBuf::new();
     for part in path.components() {

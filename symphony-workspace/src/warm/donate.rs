@@ -78,7 +78,7 @@ fn kept_in(
             let is_there = fs::symlink_metadata(at).is_ok_and(|meta| meta.is_dir());
             let is_untouched =
                 folder.ecosystem == Ecosystem::Cargo || after_set_up.agree_on(&now, folder);
-            is_there && is_untouched && !has_own_source(root, folder, tracked.iter())
+            is_there && is_untouched && !has_own_source(root, folder, tracked)
         })
         .collect()
 }

@@ -1,13 +1,18 @@
 //! Folders of packages: whether gates left them as the set-up made them, and whether they hold the project's own source.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
-use symphony_core::warm::{Ecosystem, FOLDERS, KeptFolder, is_copied_by_node, is_copied_by_python};
+use symphony_core::warm::{
+    Ecosystem, FOLDERS, KeptFolder, PythonOrigin, has_own_backend, is_copied_by_node,
+    is_made_by_script, is_only_a_link, origin_of_python,
+};
 
+use super::changes::normal;
 use super::marks::Marks;
 use super::prune::is_written_by_others;
 use crate::own_file::read_text;
@@ -50,22 +55,66 @@ impl PackageMarks {
     }
 }
 
-/// Returns whether a folder of packages has a copy of source of the project, as old as the folder. What cannot be read counts
-/// as one.
+/// Returns whether a folder of packages has something that was made of the project's own source, as old as the folder. What cannot
+/// be read counts as such.
 pub(super) fn has_own_source(
     checkout: &Path,
     folder: &KeptFolder,
-    manifests: impl Iterator<Item = impl AsRef<Path>>,
+    tracked: &BTreeSet<PathBuf>,
 ) -> bool {
+    let root = checkout.join(folder.name);
     match folder.ecosystem {
         Ecosystem::Cargo => false,
-        Ecosystem::Node => manifests
-            .filter(|path| path.as_ref().file_name() == Some(OsStr::new("package.json")))
-            .any(|path| {
-                read_text(&checkout.join(path)).map_or(true, |text| is_copied_by_node(&text))
-            }),
-        Ecosystem::Python => has_copied_package(&checkout.join(folder.name)).unwrap_or(true),
+        Ecosystem::Node => {
+            named(tracked, "package.json").any(|path| is_copied_by(checkout, path, tracked))
+                || is_any_made_by_script(&root).unwrap_or(true)
+        }
+        Ecosystem::Python => {
+            named(tracked, "pyproject.toml").any(|path| {
+                read_text(&checkout.join(path)).map_or(true, |text| has_own_backend(&text))
+            }) || has_copied_package(&root).unwrap_or(true)
+        }
     }
+}
+
+fn named<'t>(tracked: &'t BTreeSet<PathBuf>, name: &'t str) -> impl Iterator<Item = &'t PathBuf> {
+    let is_named = move |path: &&PathBuf| path.file_name() == Some(OsStr::new(name));
+    tracked.iter().filter(is_named)
+}
+
+fn is_copied_by(checkout: &Path, manifest: &Path, tracked: &BTreeSet<PathBuf>) -> bool {
+    let folder = manifest.parent().unwrap_or(Path::new(""));
+    let is_tracked =
+        |archive: &str| normal(&folder.join(archive)).is_some_and(|path| tracked.contains(&path));
+    read_text(&checkout.join(manifest)).map_or(true, |text| is_copied_by_node(&text, is_tracked))
+}
+
+/// Looks at the `package.json` of each package in a folder of packages, also of those inside of others.
+fn is_any_made_by_script(packages: &Path) -> io::Result<bool> {
+    let mut open = vec![packages.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if entry.file_type()?.is_dir() {
+                open.push(path);
+            } else if entry.file_name() == "package.json" && is_package(&folder) {
+                // Files of a package that are no UTF-8 count as well.
+                if read_text(&path).map_or(true, |text| is_made_by_script(&text)) {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Returns whether a folder is where a package is installed: `node_modules/a` or `node_modules/@b/a`.
+fn is_package(folder: &Path) -> bool {
+    let name = |at: usize| folder.ancestors().nth(at).and_then(Path::file_name);
+    let is_scope = name(1).is_some_and(|name| name.as_bytes().starts_with(b"@"));
+    let above = if is_scope { name(2) } else { name(1) };
+    above == Some(OsStr::new("node_modules"))
 }
 
 fn has_copied_package(environment: &Path) -> io::Result<bool> {
@@ -82,15 +131,29 @@ fn has_copied_package(environment: &Path) -> io::Result<bool> {
                 Some("dist-info") => {}
                 _ => continue,
             }
-            match read_text(&path.join("direct_url.json")) {
-                Ok(text) if is_copied_by_python(&text) => return Ok(true),
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+            let origin = read_if_there(&path.join("direct_url.json"))?;
+            match origin.map_or(PythonOrigin::Elsewhere, |text| origin_of_python(&text)) {
+                PythonOrigin::Elsewhere => {}
+                PythonOrigin::Copied => return Ok(true),
+                PythonOrigin::Linked => {
+                    let record = read_text(&path.join("RECORD"))?;
+                    let starters = read_if_there(&path.join("entry_points.txt"))?;
+                    if !is_only_a_link(&record, &starters.unwrap_or_default()) {
+                        return Ok(true);
+                    }
+                }
             }
         }
     }
     Ok(false)
+}
+
+fn read_if_there(path: &Path) -> io::Result<Option<String>> {
+    match read_text(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]
@@ -131,37 +194,59 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_the_projects_own_source_is_found() {
+    fn what_was_made_of_the_projects_own_source_is_found() {
         let checkout = tempfile::tempdir().unwrap();
         let root = checkout.path();
-        let has = |name: &str, files: &[&str]| has_own_source(root, &folder(name), files.iter());
+        let has = |name: &str, files: &[&str]| {
+            let tracked = files.iter().map(PathBuf::from).collect();
+            has_own_source(root, &folder(name), &tracked)
+        };
+        let packages = |path: &str, text: &str| {
+            write(
+                root,
+                &format!(".venv/lib/python3/site-packages/{path}"),
+                text,
+            );
+        };
         assert!(has(".venv", &[]), "there is none to look at");
-        write(
-            root,
-            ".venv/lib/python3/site-packages/a-1.dist-info/direct_url.json",
-            r#"{"url":"file:///symphony/api","dir_info":{"editable":true}}"#,
-        );
-        write(
-            root,
-            ".venv/lib/python3/site-packages/b-1.dist-info/METADATA",
-            "",
-        );
+        let editable = r#"{"url":"file:///symphony/api","dir_info":{"editable":true}}"#;
+        packages("a-1.dist-info/direct_url.json", editable);
+        packages("b-1.dist-info/METADATA", "");
+        assert!(has(".venv", &[]), "an editable one without a list");
+        packages("a-1.dist-info/RECORD", "a.pth,,\n");
         assert!(!has(".venv", &[]));
+        packages("a-1.dist-info/RECORD", "a.pth,,\na/native.so,,\n");
+        assert!(has(".venv", &[]), "a compiled module");
+        packages("a-1.dist-info/RECORD", "a.pth,,\n");
         write(
             root,
-            ".venv/lib/python3/site-packages/b-1.dist-info/direct_url.json",
+            "pyproject.toml",
+            "[build-system]\nbackend-path = ['.']\n",
+        );
+        assert!(has(".venv", &["pyproject.toml"]));
+        packages(
+            "b-1.dist-info/direct_url.json",
             r#"{"url":"file:///symphony/api","dir_info":{}}"#,
         );
         assert!(has(".venv", &[]));
+
         write(root, "package.json", r#"{"dependencies":{"a":"1"}}"#);
-        write(
-            root,
-            "ui/package.json",
-            r#"{"dependencies":{"a":"file:../a"}}"#,
-        );
+        let archive = r#"{"dependencies":{"a":"file:../vendor/a.tgz"}}"#;
+        write(root, "ui/package.json", archive);
+        write(root, "node_modules/a/package.json", r#"{"name":"a"}"#);
         assert!(!has("node_modules", &["package.json", "src/index.js"]));
         assert!(has("node_modules", &["package.json", "ui/package.json"]));
+        assert!(!has("node_modules", &["ui/package.json", "vendor/a.tgz"]));
         assert!(has("node_modules", &["gone/package.json"]));
+        let script = r#"{"name":"b","scripts":{"install":"x"}}"#;
+        write(root, "node_modules/a/test/b/package.json", script);
+        assert!(!has("node_modules", &[]), "it is not installed");
+        write(
+            root,
+            "node_modules/a/node_modules/@s/b/package.json",
+            script,
+        );
+        assert!(has("node_modules", &[]));
         assert!(!has("target", &["Cargo.toml"]));
     }
 }

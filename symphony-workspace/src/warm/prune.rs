@@ -110,9 +110,10 @@ fn prune_packages(root: &Path, folder: PathBuf) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether an entry of a folder of packages is made by those who use the packages.
+/// Returns whether an entry of a folder of packages is made by those who use the packages, also of the project's source.
 pub(super) fn is_written_by_others(path: &Path) -> bool {
-    is_named(path, &[".cache", "__pycache__"]) || path.extension() == Some(OsStr::new("pyc"))
+    is_named(path, &[".cache", ".prisma", "__pycache__"])
+        || path.extension() == Some(OsStr::new("pyc"))
 }
 
 fn is_named(path: &Path, names: &[&str]) -> bool {
