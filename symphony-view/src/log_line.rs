@@ -30,6 +30,21 @@ impl LogDay {
         Self { last: at }
     }
 
+    /// Begins such that the lines that `read` has passed since `start` end on the day of another time: that of the last line.
+    ///
+    /// The days between the run's start and the first of its last lines are in no line, only the midnights between these are.
+    #[must_use]
+    pub fn ending(start: Timestamp, read: &Self, end: Timestamp) -> Self {
+        let apart = end.as_millisecond() - read.last.as_millisecond();
+        let days = (apart + DAY_MS / 2).div_euclid(DAY_MS);
+        let shifted = start
+            .as_millisecond()
+            .saturating_add(days.saturating_mul(DAY_MS));
+        Self {
+            last: Timestamp::from_millisecond(shifted).unwrap_or(start),
+        }
+    }
+
     /// Splits a line of the formatted log: time of the day, `[kind]`, text.
     pub fn parsed<'a>(&mut self, run: &'a RunId, line: &'a str) -> LogLine<'a> {
         self.split(run, line).unwrap_or(LogLine {
@@ -109,6 +124,32 @@ mod tests {
             "1:2:3:4 [text] x",
         ] {
             assert_eq!(parts(plain), (None, None, plain.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_last_lines_of_a_run_of_days_are_on_the_day_on_which_it_ended() {
+        let run = RunId::parse("r-1").unwrap();
+        let start: Timestamp = "2026-01-01T10:00:00Z".parse().unwrap();
+        let lines = [
+            "20:00:00 [text] a",
+            "04:00:00 [text] b",
+            "04:30:00 [text] c",
+        ];
+        for (end, first, last) in [
+            ("2026-01-02T04:30:00.9Z", "2026-01-01T20", "2026-01-02T04"),
+            ("2026-01-05T04:31:00Z", "2026-01-04T20", "2026-01-05T04"),
+        ] {
+            let mut day = LogDay::starting(start);
+            for line in lines {
+                day.parsed(&run, line);
+            }
+            let mut day = LogDay::ending(start, &day, end.parse().unwrap());
+            let times = lines.map(|line| day.parsed(&run, line).at.unwrap().to_string());
+            assert!(
+                times[0].starts_with(first) && times[2].starts_with(last),
+                "{times:?}"
+            );
         }
     }
 

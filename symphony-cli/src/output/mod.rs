@@ -2,11 +2,13 @@
 //!
 //! Standard output carries data only; everything else is standard error. What is written comes from `symphony-view`.
 
+mod long;
 mod pager;
 mod screen;
 mod stream;
 mod terminal;
 
+pub(crate) use long::{LongAnswer, Wanted};
 pub(crate) use pager::Paging;
 pub(crate) use screen::Screen;
 pub(crate) use stream::Output;

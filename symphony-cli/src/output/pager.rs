@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
+use super::long::Wanted;
 use super::terminal::{self, Size};
 use crate::interrupt::Interrupts;
 
@@ -61,40 +62,53 @@ impl Pager {
     }
 }
 
-/// Shows a text in a pager; says whether it did. It does not when standard output is no terminal, when the text fits on it,
-/// or when no pager can be started.
-pub(super) fn show(text: &str) -> bool {
-    if !io::stdout().is_terminal() || !terminal::is_movable() {
-        return false;
-    }
-    let Some(size) = terminal::size() else {
-        return false;
-    };
-    if fits(text, size) {
-        return false;
-    }
-    let Some(pager) = Pager::of(std::env::var_os("PAGER")) else {
-        return false;
-    };
-    scroll(&pager, &terminal::coloured(text.to_owned()))
+/// Says whether a pager can be of use: standard output is a terminal of a known size.
+pub(super) fn is_of_use() -> bool {
+    io::stdout().is_terminal() && terminal::is_movable() && terminal::size().is_some()
 }
 
-/// Runs the pager until the person leaves it; says whether it could be started.
-fn scroll(pager: &Pager, text: &str) -> bool {
-    // Ctrl-C is for the pager: if it ended this process, the pager would be left alone with the terminal
-    let _listening = Interrupts::listen();
-    let Ok(mut child) = pager.command().stdin(Stdio::piped()).spawn() else {
-        return false;
-    };
-    if let Some(mut input) = child.stdin.take() {
-        // a person who has seen enough leaves before the end
-        let _unread = input.write_all(text.as_bytes());
+/// Says whether a text fits on the terminal.
+pub(super) fn fits_screen(text: &str) -> bool {
+    terminal::size().is_none_or(|size| fits(text, size))
+}
+
+/// A pager that is running, and takes text in parts.
+#[derive(Debug)]
+pub(super) struct Scroll {
+    child: Child,
+}
+
+impl Scroll {
+    /// Starts the pager that `$PAGER` names, or `less`; none where none is wanted or there.
+    pub(super) fn start() -> Option<Self> {
+        let pager = Pager::of(std::env::var_os("PAGER"))?;
+        // Ctrl-C is for the pager: if it ended this process, the pager would be left alone with the terminal
+        let _listening = Interrupts::listen();
+        let child = pager.command().stdin(Stdio::piped()).spawn().ok()?;
+        Some(Self { child })
     }
-    match child.wait() {
-        Ok(status) => !status
-            .code()
-            .is_some_and(|code| NOT_STARTED.contains(&code)),
-        Err(_) => true,
+
+    /// Gives the pager more text; waits while a person reads what it has.
+    pub(super) fn write(&mut self, text: &str) -> Wanted {
+        let Some(input) = self.child.stdin.as_mut() else {
+            return Wanted::Enough;
+        };
+        // a person who has seen enough leaves before the end
+        match input.write_all(terminal::coloured(text.to_owned()).as_bytes()) {
+            Ok(()) => Wanted::More,
+            Err(_) => Wanted::Enough,
+        }
+    }
+
+    /// Waits until the person leaves the pager; says whether it could be started at all.
+    pub(super) fn end(mut self) -> bool {
+        drop(self.child.stdin.take());
+        match self.child.wait() {
+            Ok(status) => !status
+                .code()
+                .is_some_and(|code| NOT_STARTED.contains(&code)),
+            Err(_) => true,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use symphony_runner::output::neutralised;
 use symphony_view::text::{Clock, Document, Page, View, one_line};
 
+use super::long::LongAnswer;
 use super::pager::{self, Paging};
 use super::terminal::{self, is_movable};
 use crate::failure::Context as _;
@@ -77,11 +78,20 @@ impl Output {
     ///
     /// # Errors
     /// When standard output cannot be written.
-    pub(crate) fn write_long(self, text: &str) -> anyhow::Result<()> {
-        if self.paging == Paging::Auto && pager::show(text) {
-            return Ok(());
-        }
-        self.write(text)
+    fn write_long(self, text: &str) -> anyhow::Result<()> {
+        let mut long = self.long();
+        long.write(text)?;
+        long.finish()
+    }
+
+    /// Begins an answer that a person reads through while the rest of it is made.
+    pub(crate) fn long(self) -> LongAnswer {
+        LongAnswer::new(self)
+    }
+
+    /// Says whether a long answer may go through a pager.
+    pub(super) fn may_scroll(self) -> bool {
+        self.paging == Paging::Auto && pager::is_of_use()
     }
 
     /// Returns the text of a view as a terminal of a width shows it, colours included where they are on.

@@ -1,12 +1,15 @@
-//! Databases with more issues than fit the memory that a command may use.
+//! Databases and logs of which the memory that a command may use holds only a part.
 
 use std::io::Read as _;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
+use crate::records::failed_run;
 use crate::support::{Project, until};
 use rusqlite::Connection;
 
 const ISSUES: u32 = 200_000;
+/// About 30 MB; with the whole log at once the command held 134 MiB.
+const LOG_LINES: usize = 150_000;
 /// The most memory that a list may hold, in KiB; all issues at once took 150 MiB.
 const MEMORY_KIB_MAX: u64 = 64 * 1024;
 /// After how many bytes the memory is read again.
@@ -36,15 +39,8 @@ fn peak_kib(pid: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-#[test]
-fn a_list_of_all_issues_is_written_while_it_is_read() {
-    let project = Project::recorded();
-    fill(&project, ISSUES);
-    let mut child = project
-        .command(&["issue", "list", "--json"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+/// Reads everything that a command writes, and returns it with the most memory in KiB that the command had.
+fn drained(child: &mut Child) -> (Vec<u8>, u64) {
     let (mut text, mut peak) = (Vec::new(), 0);
     let mut output = child.stdout.take().unwrap();
     // The pipe holds less than is read at once, so the command is alive whenever its memory is read but the last time.
@@ -58,6 +54,19 @@ fn a_list_of_all_issues_is_written_while_it_is_read() {
         peak = peak.max(peak_kib(child.id()).unwrap_or(0));
     }
     assert!(child.wait().unwrap().success());
+    (text, peak)
+}
+
+#[test]
+fn a_list_of_all_issues_is_written_while_it_is_read() {
+    let project = Project::recorded();
+    fill(&project, ISSUES);
+    let mut child = project
+        .command(&["issue", "list", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (text, peak) = drained(&mut child);
     let text = String::from_utf8(text).unwrap();
     assert!(text.starts_with("{\n  \"version\": 1,\n  \"items\": [\n"));
     assert!(text.ends_with("\n  ],\n  \"next\": null\n}\n"));
@@ -79,6 +88,28 @@ fn a_list_of_all_issues_is_written_while_it_is_read() {
     let (items, next) = items.split_once("\n  ],\n").unwrap();
     assert!(text.contains(items), "{items}");
     assert_eq!(next, "  \"next\": \"SYM-150003\"\n}\n");
+}
+
+#[test]
+fn a_long_log_is_written_while_it_is_read() {
+    let project = Project::recorded();
+    let issue = project.add_issue("One");
+    let run = failed_run(&project, &issue);
+    let folder = project.run_folder(run.as_str());
+    std::fs::create_dir_all(&folder).unwrap();
+    let line = format!("12:00:00 [text] {}\n", "Some words. ".repeat(15));
+    std::fs::write(folder.join("log.txt"), line.repeat(LOG_LINES)).unwrap();
+    for (more, lines) in [(&[][..], LOG_LINES), (&["--tail", "1000"], 1_000)] {
+        let mut child = project
+            .command(&[&["runs", "logs", run.as_str()], more].concat())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (text, peak) = drained(&mut child);
+        assert_eq!(text.len(), line.len() * lines);
+        assert!(text.starts_with(line.as_bytes()) && text.ends_with(line.as_bytes()));
+        assert!((1..MEMORY_KIB_MAX).contains(&peak), "{peak} KiB");
+    }
 }
 
 #[test]

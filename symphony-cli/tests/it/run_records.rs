@@ -100,6 +100,46 @@ fn logs_are_formatted_raw_or_json() {
 }
 
 #[test]
+fn the_last_lines_of_a_log_are_on_the_day_on_which_it_was_written() {
+    let project = Project::recorded();
+    let issue = project.add_issue("One");
+    let run = failed_run(&project, &issue);
+    let folder = project.run_folder(run.as_str());
+    std::fs::create_dir_all(&folder).unwrap();
+    let log = folder.join("log.txt");
+    std::fs::write(
+        &log,
+        "09:00:00 [text] a\n23:59:58 [text] b\n00:00:01 [result] c\n",
+    )
+    .unwrap();
+    let written = std::time::UNIX_EPOCH + std::time::Duration::from_millis(4_102_444_802_000);
+    let file = std::fs::File::options().append(true).open(&log).unwrap();
+    file.set_modified(written).unwrap();
+    std::fs::write(folder.join("stream.ndjson"), "{}\n[]\n").unwrap();
+    assert_eq!(
+        project.ok(&["runs", "logs", "SYM-1", "-f", "--tail", "2"]),
+        "23:59:58 [text] b\n00:00:01 [result] c\n"
+    );
+    assert_eq!(
+        project.ok(&["runs", "logs", "SYM-1", "--raw", "-n", "1"]),
+        "[]\n"
+    );
+    let lines = project.ok(&["runs", "logs", "SYM-1", "--json", "-n", "2"]);
+    let times: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["at"].clone())
+        .collect();
+    assert_eq!(
+        json!(times),
+        json!(["2099-12-31T23:59:58.000Z", "2100-01-01T00:00:01.000Z"])
+    );
+    assert_eq!(
+        project.symphony(&["runs", "logs", "SYM-1", "-n", "0"]).code,
+        2
+    );
+}
+
+#[test]
 fn status_tick_and_pause_say_what_waits() {
     let project = Project::recorded();
     project.add_issue("One");

@@ -5,14 +5,17 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::num::NonZeroUsize;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::time::SystemTime;
 
 use rustix::fs::OFlags;
+use symphony_core::Timestamp;
 
 use super::log::{LogLimits, MARKER_BYTES_MAX, OmissionStyle, length};
 
-/// Bytes of the head that are looked at to find the end of its last line.
+/// Bytes that are looked at in one read to find the end of a line, from a place back.
 const LOOK_BYTES: u64 = 64 * 1024;
 
 /// A part of a log, in whole lines.
@@ -91,6 +94,19 @@ impl LogReader {
         self.logical(self.size)
     }
 
+    /// Returns when the file was last written.
+    ///
+    /// # Errors
+    /// When the file system does not say so.
+    pub fn changed_at(&self) -> io::Result<Timestamp> {
+        let time = self.file.metadata()?.modified()?;
+        let since_epoch = time
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        let ms = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
+        Timestamp::from_millisecond(ms).map_err(io::Error::other)
+    }
+
     /// Reads lines from a logical offset on; those that were left out are missing.
     ///
     /// # Errors
@@ -100,6 +116,52 @@ impl LogReader {
         let bytes = self.read(from, bytes_max)?;
         let is_end = from + length(bytes.len()) >= self.size;
         Ok(self.part(from, &bytes, is_end && last == LastLine::IsWhole))
+    }
+
+    /// Reads lines from a logical offset on as [`Self::after`] does, and never cuts one: a line that is longer than `bytes_min`
+    /// is read as a whole.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn whole_after(
+        &self,
+        offset: u64,
+        bytes_min: usize,
+        last: LastLine,
+    ) -> io::Result<ReadPart> {
+        let from = self.place(offset);
+        let mut bytes_max = bytes_min.max(1);
+        loop {
+            let bytes = self.read(from, bytes_max)?;
+            let is_end = from + length(bytes.len()) >= self.size;
+            if is_end || memchr::memchr(b'\n', &bytes).is_some() {
+                return Ok(self.part(from, &bytes, is_end && last == LastLine::IsWhole));
+            }
+            bytes_max = bytes_max.saturating_mul(2);
+        }
+    }
+
+    /// Returns the logical offset at which the last lines begin, of which one may have no line feed yet. Only these lines are read,
+    /// from the end on, however long the log is.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn begin_of_last(&self, lines: NonZeroUsize) -> io::Result<u64> {
+        let mut more = lines.get();
+        // a line feed at the very end ends the last line, and begins none
+        let mut end = self.size.saturating_sub(1);
+        while end > 0 {
+            let from = end.saturating_sub(LOOK_BYTES);
+            let bytes = self.read(from, usize::try_from(end - from).unwrap_or(0))?;
+            for index in memchr::memrchr_iter(b'\n', &bytes) {
+                more -= 1;
+                if more == 0 {
+                    return Ok(self.logical(from + length(index) + 1));
+                }
+            }
+            end = from;
+        }
+        Ok(0)
     }
 
     /// Reads the lines before a logical offset, at which a line begins.
@@ -310,6 +372,59 @@ mod tests {
             offset = part.next;
         }
         assert_eq!(read, format!("{}end", "x".repeat(50)));
+    }
+
+    proptest! {
+        #[test]
+        fn the_last_lines_are_those_of_the_whole_text(
+            text in "([a-z]{0,9}\n){0,40}[a-z]{0,9}",
+            lines in 1_usize..50,
+            bytes in 1_usize..40,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("log.txt");
+            std::fs::write(&path, &text).unwrap();
+            let reader = LogReader::open(&path).unwrap().unwrap();
+            let lines = NonZeroUsize::new(lines).unwrap();
+            let mut offset = reader.begin_of_last(lines).unwrap();
+            let mut read = Vec::new();
+            while offset < reader.written() {
+                let part = reader.whole_after(offset, bytes, LastLine::IsWhole).unwrap();
+                prop_assert!(part.next > offset);
+                read.extend(texts(&part));
+                offset = part.next;
+            }
+            let all: Vec<&str> = text.lines().collect();
+            let skipped = all.len().saturating_sub(lines.get());
+            prop_assert_eq!(read, &all[skipped..]);
+        }
+    }
+
+    #[test]
+    fn the_last_lines_may_reach_beyond_what_one_read_takes_and_what_was_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.txt");
+        let mut log = CappedLog::open(&path, LIMITS, OmissionStyle::Text).unwrap();
+        for number in 0..100 {
+            log.write(format!("line {number:04}\n").as_bytes()).unwrap();
+        }
+        log.flush().unwrap();
+        let reader = open(&path);
+        let whole = texts(&reader.after(0, 1_000, LastLine::IsWhole).unwrap());
+        for lines in 1..=whole.len() + 1 {
+            let offset = reader
+                .begin_of_last(NonZeroUsize::new(lines).unwrap())
+                .unwrap();
+            let part = reader.after(offset, 1_000, LastLine::IsWhole).unwrap();
+            let skipped = whole.len().saturating_sub(lines);
+            assert_eq!(texts(&part), &whole[skipped..], "{lines}");
+        }
+
+        let long = "x".repeat(usize::try_from(LOOK_BYTES).unwrap() * 2);
+        std::fs::write(&path, format!("first\n{long}\nlast\n")).unwrap();
+        let reader = LogReader::open(&path).unwrap().unwrap();
+        let offset = reader.begin_of_last(NonZeroUsize::MIN.saturating_add(1));
+        assert_eq!(offset.unwrap(), 6);
     }
 
     proptest! {

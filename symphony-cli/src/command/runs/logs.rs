@@ -1,5 +1,6 @@
 //! `symphony runs logs`.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::Args;
@@ -12,8 +13,10 @@ use symphony_view::LogDay;
 use symphony_view::text::painted_log;
 
 use super::find::find_run;
+use super::sent_log::SentLog;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
+use crate::output::{LongAnswer, Wanted};
 use crate::value::RunReference;
 
 /// Time between two looks at a log that is followed.
@@ -21,12 +24,12 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// The same for a log that comes from another host: it comes every five seconds.
 const LOOK_ELSEWHERE: Duration = Duration::from_secs(1);
-/// Pieces of such a log that are read at once.
-const PIECES: u32 = 16;
+/// How much of a log is read and written at once.
+const PART_BYTES: usize = 256 * 1024;
 
 /// What `runs logs` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony runs logs SYM-1 -f")]
+#[command(after_help = "Example:\n  symphony runs logs SYM-1 -f --tail 20")]
 pub(crate) struct LogsArgs {
     /// The run's id or the beginning or end of it, or an issue to select its newest run
     #[arg(value_name = "RUN|ISSUE")]
@@ -34,6 +37,9 @@ pub(crate) struct LogsArgs {
     /// Keep printing until the run ends
     #[arg(short, long)]
     follow: bool,
+    /// Print only the last lines; however long the log is, nothing before them is read
+    #[arg(short = 'n', long, value_name = "LINES")]
+    tail: Option<NonZeroUsize>,
     /// Print the agent's own output unchanged
     #[arg(long)]
     raw: bool,
@@ -66,45 +72,48 @@ impl LogsArgs {
         }
         let mut day = LogDay::starting(run.started_at);
         let mut sent = SentLog::default();
+        let mut is_first = true;
         loop {
-            let live = self.follow && store.run_status(&run.id)?.is_live();
-            let last = if live {
-                LastLine::MayGrow
-            } else {
-                LastLine::IsWhole
-            };
-            let lines = sent.next_lines(store, &run.id, last)?;
-            self.write(app, &self.shown(app, &run.id, &lines, &mut day)?)?;
-            if !live {
+            let (last, is_over) = self.look(store, run)?;
+            let mut lines = sent.next_lines(store, &run.id, last)?;
+            if is_first && let Some(tail) = self.tail {
+                lines.drain(..lines.len().saturating_sub(tail.get()));
+            }
+            is_first = false;
+            self.write(app, &self.shown(app, &run.id, &lines, &mut day)?, None)?;
+            if is_over {
                 break;
             }
             std::thread::sleep(LOOK_ELSEWHERE);
         }
-        if run.status.is_live() || sent.next > 0 {
+        if run.status.is_live() || sent.has_begun() {
             return Ok(());
         }
         Err(no_log(run))
     }
 
+    /// Says what to read, and whether that is all. Has to be asked before reading: what was written before the end is read after it.
+    fn look(&self, store: &Store, run: &Run) -> anyhow::Result<(LastLine, bool)> {
+        if self.follow && store.run_status(&run.id)?.is_live() {
+            Ok((LastLine::MayGrow, false))
+        } else {
+            Ok((LastLine::IsWhole, true))
+        }
+    }
+
     fn print(&self, app: &App, store: &Store, run: &Run, paths: &RunPaths) -> anyhow::Result<()> {
-        let mut day = LogDay::starting(run.started_at);
-        let mut offset = 0;
+        let mut begun: Option<(u64, LogDay)> = None;
         let has_file = loop {
-            // asked before reading: what was written before the end is read after it
-            let live = self.follow && store.run_status(&run.id)?.is_live();
+            let (last, is_over) = self.look(store, run)?;
             let reader = self.open(paths)?;
             if let Some(reader) = &reader {
-                let last = if live {
-                    LastLine::MayGrow
-                } else {
-                    LastLine::IsWhole
+                let from = match begun.take() {
+                    Some(from) => from,
+                    None => self.begin(app, run, reader)?,
                 };
-                // a log is bounded, and a pager wants all of it
-                let part = reader.after(offset, usize::MAX, last)?;
-                offset = part.next;
-                self.write(app, &self.shown(app, &run.id, &part.lines, &mut day)?)?;
+                begun = Some(self.print_from(app, run, reader, from, last)?);
             }
-            if !live {
+            if is_over {
                 break reader.is_some();
             }
             std::thread::sleep(LOOK);
@@ -113,6 +122,57 @@ impl LogsArgs {
             return Ok(());
         }
         Err(no_log(run))
+    }
+
+    /// Returns where to begin, and on which day that was.
+    fn begin(&self, app: &App, run: &Run, reader: &LogReader) -> anyhow::Result<(u64, LogDay)> {
+        let start = LogDay::starting(run.started_at);
+        let Some(lines) = self.tail else {
+            return Ok((0, start));
+        };
+        let offset = reader.begin_of_last(lines)?;
+        if self.raw || !app.out.is_json() {
+            return Ok((offset, start));
+        }
+        let (mut day, mut next) = (start, offset);
+        loop {
+            let part = reader.whole_after(next, PART_BYTES, LastLine::IsWhole)?;
+            if part.lines.is_empty() {
+                break;
+            }
+            for line in &part.lines {
+                day.parsed(&run.id, &String::from_utf8_lossy(line));
+            }
+            next = part.next;
+        }
+        let end = reader.changed_at()?;
+        Ok((offset, LogDay::ending(run.started_at, &day, end)))
+    }
+
+    /// Prints everything from a place on, in parts, and returns where the next look begins.
+    fn print_from(
+        &self,
+        app: &App,
+        run: &Run,
+        reader: &LogReader,
+        (mut offset, mut day): (u64, LogDay),
+        last: LastLine,
+    ) -> anyhow::Result<(u64, LogDay)> {
+        let is_paged = !(self.raw || self.follow || app.out.is_json());
+        let mut long = is_paged.then(|| app.out.long());
+        loop {
+            let part = reader.whole_after(offset, PART_BYTES, last)?;
+            offset = part.next;
+            let shown = self.shown(app, &run.id, &part.lines, &mut day)?;
+            let wanted = self.write(app, &shown, long.as_mut())?;
+            if part.lines.is_empty() || wanted == Wanted::Enough {
+                break;
+            }
+        }
+        if let Some(long) = long {
+            long.finish()?;
+        }
+        Ok((offset, day))
     }
 
     fn open(&self, paths: &RunPaths) -> anyhow::Result<Option<LogReader>> {
@@ -124,17 +184,23 @@ impl LogsArgs {
         opened.with_context(|| format!("read {}", path.display()))
     }
 
-    /// Writes lines: bytes for programs as they are, a whole log for a person in a pager.
-    fn write(&self, app: &App, shown: &[u8]) -> anyhow::Result<()> {
+    /// Writes lines: bytes for programs as they are, and for a person in a pager if there is one.
+    fn write(
+        &self,
+        app: &App,
+        shown: &[u8],
+        long: Option<&mut LongAnswer>,
+    ) -> anyhow::Result<Wanted> {
         if self.raw || app.out.is_json() {
-            return app.out.write_raw(shown);
+            app.out.write_raw(shown)?;
+            return Ok(Wanted::More);
         }
         let text = String::from_utf8_lossy(shown);
-        if self.follow {
-            app.out.write(&text)
-        } else {
-            app.out.write_long(&text)
+        if let Some(long) = long {
+            return long.write(&text);
         }
+        app.out.write(&text)?;
+        Ok(Wanted::More)
     }
 
     /// Returns lines as they are printed.
@@ -168,68 +234,4 @@ fn no_log(run: &Run) -> anyhow::Error {
     Stop::new(Exit::NotFound, message)
         .hint("logs are kept for `log_retention_days`; a run that ended before its agent started, or in which a person works, has none")
         .into()
-}
-
-/// A log that comes in pieces from another host.
-#[derive(Debug, Default)]
-struct SentLog {
-    /// How many bytes of it were read.
-    next: u64,
-    /// The beginning of a line whose end has not come yet.
-    begun: Vec<u8>,
-}
-
-impl SentLog {
-    /// Returns the lines that have come since the last call.
-    fn next_lines(
-        &mut self,
-        store: &Store,
-        run: &RunId,
-        last: LastLine,
-    ) -> anyhow::Result<Vec<Vec<u8>>> {
-        let mut lines = Vec::new();
-        loop {
-            let pieces = store.run_log(run, self.next, PIECES)?;
-            if pieces.is_empty() {
-                break;
-            }
-            for piece in pieces {
-                let known = usize::try_from(self.next.saturating_sub(piece.seq)).unwrap_or(0);
-                let new = piece.bytes.get(known..).unwrap_or_default();
-                self.next = piece.seq + piece.bytes.len() as u64;
-                self.take_in(new, &mut lines);
-            }
-        }
-        if last == LastLine::IsWhole && !self.begun.is_empty() {
-            lines.push(std::mem::take(&mut self.begun));
-        }
-        Ok(lines)
-    }
-
-    fn take_in(&mut self, bytes: &[u8], lines: &mut Vec<Vec<u8>>) {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            match part.strip_suffix(b"\n") {
-                Some(end) => {
-                    self.begun.extend_from_slice(end);
-                    lines.push(std::mem::take(&mut self.begun));
-                }
-                None => self.begun.extend_from_slice(part),
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_may_end_in_another_piece_than_it_begins_in() {
-        let (mut sent, mut lines) = (SentLog::default(), Vec::new());
-        for piece in ["one\ntw", "", "o", "\n\nthr"] {
-            sent.take_in(piece.as_bytes(), &mut lines);
-        }
-        assert_eq!(lines, [&b"one"[..], b"two", b""]);
-        assert_eq!(sent.begun, b"thr");
-    }
 }

@@ -9,6 +9,7 @@ mod prompt;
 mod relay;
 mod say;
 mod screen_state;
+mod sent_log;
 mod show;
 mod tree;
 mod withdraw;
