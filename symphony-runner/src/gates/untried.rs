@@ -133,8 +133,9 @@ pub(super) async fn note_trial_run(
         TrialRun::NotMade(base) => vec![tried_digest(&job.config, base)],
     };
     let project = job.project.id.clone();
+    let context = job.as_supervisor();
     store
-        .call(move |store| store.record_tried_gates(&Job::as_system(), &project, &digests))
+        .call(move |store| store.record_tried_gates(&context, &project, &digests))
         .await??;
     Ok(())
 }

@@ -19,6 +19,11 @@ pub(crate) fn control_host() -> Host {
     named(&machine_name())
 }
 
+/// Returns whether a run is the control's: taken out of its pool, or away from its host.
+pub(crate) fn is_control(host: &Host) -> bool {
+    host.as_str().starts_with(PREFIX)
+}
+
 fn named(machine: &str) -> Host {
     let plain: String = machine
         .chars()
@@ -48,7 +53,9 @@ mod tests {
             ("", "control.host"),
             ("ü", "control.host"),
         ] {
-            assert_eq!(named(machine).as_str(), expected, "{machine}");
+            let host = named(machine);
+            assert_eq!(host.as_str(), expected, "{machine}");
+            assert!(is_control(&host));
         }
         let longest = named(&"a".repeat(200));
         assert_eq!(longest.as_str().len(), NAME_CHARS_MAX);

@@ -89,11 +89,12 @@ impl PendingExit {
     ) -> Result<(), RunnerError> {
         let run = job.run.id.clone();
         let outcome = serde_json::to_value(&self.outcome).expect("an outcome has string keys only");
+        let context = job.as_supervisor();
         when_there_is_space(
             job,
             store,
             "what the agent came to is recorded",
-            move |store| store.begin_exit(&Job::as_system(), &run, &outcome),
+            move |store| store.begin_exit(&context, &run, &outcome),
         )
         .await
     }
@@ -144,8 +145,9 @@ impl PendingExit {
             due_at: after(Timestamp::now(), wait_ms),
             problem,
         };
+        let context = job.as_supervisor();
         store
-            .call(move |store| store.put_exit_off(&Job::as_system(), &run, &put_off))
+            .call(move |store| store.put_exit_off(&context, &run, &put_off))
             .await??;
         Ok(())
     }

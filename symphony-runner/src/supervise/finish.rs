@@ -1,6 +1,7 @@
 //! Exit handling (spec: lifecycle, "Exit handling"): once per run, in whichever process. After a crash in the middle it
 //! can be repeated without harm.
 
+use symphony_core::Timestamp;
 use symphony_core::config::NamedProvider;
 use symphony_core::config::defaults::HOLD_MS;
 use symphony_core::failure::ErrorClass;
@@ -11,7 +12,7 @@ use symphony_core::run::Run;
 use symphony_core::tick::HoldScope;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::{FinishedRun, GatesAtEnd, NewHold, RunFinish};
+use symphony_store::{Context, FinishedRun, GatesAtEnd, NewHold, RunFinish};
 use symphony_workspace::Failpoint;
 
 use super::Job;
@@ -233,7 +234,7 @@ async fn record_end(
 ) -> Result<FinishedRun, RunnerError> {
     job.steps.enter(Step::Record);
     when_there_is_space(job, store, "the end of the run is recorded", move |store| {
-        store.finish_run(&Job::as_system(), &finish)
+        store.finish_run(&Context::system(Timestamp::now()), &finish)
     })
     .await
 }

@@ -112,19 +112,27 @@ impl<'a> Job<'a> {
 
     /// Returns a context for writes in the name of the run.
     pub(crate) fn as_run(&self) -> Context {
-        let key = RunKey {
-            run: self.run.id.clone(),
-            fence: self.run.fence,
-            agent: self.run.agent.clone(),
-        };
         Context {
-            actor: Actor::Run(key),
+            actor: Actor::Run(self.key()),
             now: Timestamp::now(),
         }
     }
 
-    /// Returns a context for writes in the name of Symphony itself.
-    pub(crate) fn as_system() -> Context {
-        Context::system(Timestamp::now())
+    /// Returns a context for writes of Symphony itself for this run. On a host that took the run from a pool they count only while the run
+    /// is that host's; on a single machine no one else could have it.
+    pub(crate) fn as_supervisor(&self) -> Context {
+        let now = Timestamp::now();
+        match &self.run.host {
+            None => Context::system(now),
+            Some(_) => Context::supervisor(self.key(), now),
+        }
+    }
+
+    fn key(&self) -> RunKey {
+        RunKey {
+            run: self.run.id.clone(),
+            fence: self.run.fence,
+            agent: self.run.agent.clone(),
+        }
     }
 }

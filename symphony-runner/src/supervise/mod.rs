@@ -46,7 +46,7 @@ use symphony_core::run::RunError;
 use symphony_core::tick::LeftoverOwner;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::Store;
+use symphony_store::{Store, StoreError};
 use symphony_workspace::{Failpoint, HubClone};
 
 use self::exit::{PendingExit, dead, is_still_held};
@@ -56,6 +56,7 @@ use self::watch::status_of;
 use crate::error::RunnerError;
 use crate::gates::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job};
 use crate::installation::Installation;
+use crate::placement::control::is_control;
 use crate::process::{RunLock, Supervision, become_session_leader};
 use crate::repository::options;
 use crate::runtime::block_on;
@@ -105,7 +106,9 @@ pub fn supervise(
     job.steps.enter(Step::Start);
     Failpoint::SuperviseStarted.reach();
     let supervision = Supervision::begin()?.with_cgroups(run);
-    if job.run.host.is_some() && !hold(&mut job, &mut store, local.hub.as_deref())? {
+    if job.run.host.is_some()
+        && (was_taken_back(&job) || !hold(&mut job, &mut store, local.hub.as_deref())?)
+    {
         return give_up(&job);
     }
     let store = StoreThread::new(store);
@@ -113,7 +116,20 @@ pub fn supervise(
     if let Some(holding) = &job.holding {
         holding.end();
     }
-    done?
+    match done? {
+        // A step found out before the next beat did.
+        Err(RunnerError::Store(StoreError::Superseded { .. })) if job.holding.is_some() => {
+            give_up(&job)
+        }
+        done => done,
+    }
+}
+
+/// Returns whether the control has taken the run away from this host before this supervisor read its fencing number: with the raised one,
+/// its beats would be answered.
+fn was_taken_back(job: &Job<'_>) -> bool {
+    let host = job.run.host.as_ref();
+    job.installation.worker_data().is_some() && host.is_some_and(is_control)
 }
 
 /// Begins to hold a run that this host took from a pool; returns whether it is still this host's.

@@ -42,6 +42,8 @@ pub enum Actor {
     System,
     /// A run.
     Run(RunKey),
+    /// Symphony itself, on a host that took the run from a pool: what it writes counts only while the run is that host's.
+    Supervisor(RunKey),
     /// A user of a tracker, by the login where the tracker has one. Whoever that is, it is not a person whom Symphony knows.
     Tracker(Option<String>),
 }
@@ -51,7 +53,7 @@ impl Actor {
     pub fn author(&self) -> CommentAuthor {
         match self {
             Self::Human(_) => CommentAuthor::Human,
-            Self::System => CommentAuthor::System,
+            Self::System | Self::Supervisor(_) => CommentAuthor::System,
             Self::Run(key) => CommentAuthor::Agent(key.agent.clone()),
             Self::Tracker(_) => CommentAuthor::Tracker,
         }
@@ -66,7 +68,7 @@ impl Actor {
     pub fn unverified(&self) -> Option<&str> {
         match self {
             Self::Human(person) => person.verification.reason(),
-            Self::System | Self::Run(_) | Self::Tracker(_) => None,
+            Self::System | Self::Supervisor(_) | Self::Run(_) | Self::Tracker(_) => None,
         }
     }
 
@@ -74,7 +76,7 @@ impl Actor {
     pub fn attribution(&self) -> Attribution {
         match self {
             Self::Human(person) => person.attribution.clone(),
-            Self::System => Attribution::default(),
+            Self::System | Self::Supervisor(_) => Attribution::default(),
             Self::Run(_) => Attribution::of(Source::Agent),
             Self::Tracker(_) => Attribution::of(Source::Tracker),
         }
@@ -90,7 +92,7 @@ impl Actor {
                     user.as_ref().map(UserName::as_str),
                 )
             }
-            Self::System => (None, None),
+            Self::System | Self::Supervisor(_) => (None, None),
             Self::Run(_) => (Some(Source::Agent.name()), None),
             Self::Tracker(_) => (Some(Source::Tracker.name()), None),
         }
@@ -100,7 +102,7 @@ impl Actor {
     pub const fn run(&self) -> Option<&RunId> {
         match self {
             Self::Run(key) => Some(&key.run),
-            Self::Human(_) | Self::System | Self::Tracker(_) => None,
+            Self::Human(_) | Self::System | Self::Supervisor(_) | Self::Tracker(_) => None,
         }
     }
 
@@ -108,7 +110,7 @@ impl Actor {
     pub fn login(&self) -> Option<&str> {
         match self {
             Self::Tracker(login) => login.as_deref(),
-            Self::Human(_) | Self::System | Self::Run(_) => None,
+            Self::Human(_) | Self::System | Self::Supervisor(_) | Self::Run(_) => None,
         }
     }
 }
@@ -164,9 +166,25 @@ impl Context {
         }
     }
 
+    /// Returns a context for Symphony itself on the host that has a run.
+    pub const fn supervisor(key: RunKey, now: Timestamp) -> Self {
+        Self {
+            actor: Actor::Supervisor(key),
+            now,
+        }
+    }
+
+    /// Returns the run without which nothing is written.
+    const fn guard(&self) -> Option<&RunKey> {
+        match &self.actor {
+            Actor::Run(key) | Actor::Supervisor(key) => Some(key),
+            Actor::Human(_) | Actor::System | Actor::Tracker(_) => None,
+        }
+    }
+
     /// Refuses the write of a run that has ended or was superseded.
     pub(crate) fn check(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
-        let Actor::Run(key) = &self.actor else {
+        let Some(key) = self.guard() else {
             return Ok(());
         };
         // In the transaction of the write: a supervisor that was thought dead, or a stray with the socket, may still
@@ -188,7 +206,7 @@ impl Context {
 
     /// Records that a write was refused because its run has ended: once per run, however often it tries.
     pub(crate) fn record_refusal(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
-        let Actor::Run(key) = &self.actor else {
+        let Some(key) = self.guard() else {
             return Ok(());
         };
         let refused = LogEvent::WriteRefused {};

@@ -86,7 +86,7 @@ pub(crate) fn load_facts(tx: &Transaction<'_>, id: &IssueId) -> Result<IssueFact
 pub(crate) const fn mover(context: &Context) -> Mover {
     match context.actor {
         Actor::Run(_) => Mover::Run,
-        Actor::Human(_) | Actor::System | Actor::Tracker(_) => Mover::Other,
+        Actor::Human(_) | Actor::System | Actor::Supervisor(_) | Actor::Tracker(_) => Mover::Other,
     }
 }
 

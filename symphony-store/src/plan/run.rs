@@ -273,7 +273,7 @@ impl Store {
                     }
                     "(run) DO UPDATE SET outcome = ?2, artifacts = ?3, at = ?4"
                 }
-                Actor::Human(_) | Actor::System | Actor::Tracker(_) => "DO NOTHING",
+                Actor::Human(_) | Actor::System | Actor::Supervisor(_) | Actor::Tracker(_) => "DO NOTHING",
             };
             tx.execute(
                 &format!(

@@ -143,7 +143,9 @@ fn previous_count(
             [key.run.as_str()],
             |row| row.get(0),
         )?,
-        Actor::Human(_) | Actor::System | Actor::Tracker(_) => context.now.as_millisecond(),
+        Actor::Human(_) | Actor::System | Actor::Supervisor(_) | Actor::Tracker(_) => {
+            context.now.as_millisecond()
+        }
     };
     let found: Option<i64> = tx
         .query_row(

@@ -141,7 +141,7 @@ impl Store {
                 return Ok(proposal);
             }
             let by = match context.actor {
-                Actor::System => ConfirmedBy::AutoDone,
+                Actor::System | Actor::Supervisor(_) => ConfirmedBy::AutoDone,
                 _ => ConfirmedBy::Person,
             };
             // Read again here: since the caller looked, a person may have added a comment, or a run a sub-task, that

@@ -1,6 +1,7 @@
 //! Runs on other hosts: taken once, alive by their beats, and taken back. On both engines.
 
 mod control;
+mod fence;
 mod prop;
 mod shared;
 

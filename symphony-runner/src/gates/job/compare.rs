@@ -14,7 +14,6 @@ use symphony_store::StoreError;
 use super::remembered::GatesRun;
 use crate::error::RunnerError;
 use crate::gates::proof::Proof;
-use crate::supervise::Job;
 
 /// The result of the red gates of a pull request on its base.
 pub(super) struct Compared {
@@ -100,8 +99,9 @@ impl<'a> OnBase<'a> {
         // An earlier pass does not show that it passes now.
         let on_base = self.proof.run(run.supervision, &BTreeSet::new()).await?;
         let (project, passes) = (run.job.project.id.clone(), on_base.passes);
+        let context = run.job.as_supervisor();
         run.store
-            .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
+            .call(move |store| store.record_gate_passes(&context, &project, &passes))
             .await??;
         Ok(Compared {
             comparison: compare_with_base(gates, &on_base.gates),

@@ -296,8 +296,9 @@ async fn finish_exit_handling(
         && let Some(rescue) = return_to_recorded_head(job, repository, issue, head)?
     {
         let issue = issue.clone();
+        let context = job.as_supervisor();
         store
-            .call(move |store| store.record_put_aside(&Job::as_system(), &issue, &rescue))
+            .call(move |store| store.record_put_aside(&context, &issue, &rescue))
             .await??;
     }
     Ok(())

@@ -65,12 +65,14 @@ pub(super) async fn run_remembered(
     note_progress(job, store, &job.config.gates, passed.len()).await?;
     let proven = proof.run(run.supervision, &passed).await?;
     let (project, passes) = (job.project.id.clone(), proven.passes.clone());
+    let context = job.as_supervisor();
     store
-        .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
+        .call(move |store| store.record_gate_passes(&context, &project, &passes))
         .await??;
     if let Some(notice) = proof.warm_notice() {
+        let context = job.as_supervisor();
         store
-            .call(move |store| store.note_base(&Job::as_system(), &notice))
+            .call(move |store| store.note_base(&context, &notice))
             .await??;
     }
     Ok(proven)
@@ -85,8 +87,9 @@ pub(super) async fn keep_output_of_base(run: GatesRun<'_>) -> Result<(), RunnerE
     note_progress(job, store, &job.config.gates, 0).await?;
     let proven = proof.run(run.supervision, &BTreeSet::new()).await?;
     let (project, passes) = (job.project.id.clone(), proven.passes);
+    let context = job.as_supervisor();
     store
-        .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
+        .call(move |store| store.record_gate_passes(&context, &project, &passes))
         .await??;
     Ok(())
 }

@@ -5,14 +5,13 @@ use std::path::Path;
 use symphony_core::contract::{Delivery, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
-use symphony_mcp::{ReviewTarget, StoreThread};
+use symphony_mcp::ReviewTarget;
 use symphony_workspace::artifact::read_artifact;
 use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
 use super::briefing::{Briefing, BriefingSources};
 use super::issue_briefing::{documents, request};
 use crate::error::RunnerError;
-use crate::supervise::Job;
 use crate::supervise::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use crate::supervise::prompts::{PhasePart, build, build_phase, phase_review};
 
@@ -65,7 +64,7 @@ pub(super) async fn delivery_briefing(
 ) -> Result<Briefing, RunnerError> {
     let BriefingSources { store, site, .. } = sources;
     let head = site.repository.head(&site.worktree)?;
-    let delivery = follow_head(store, delivery, head).await?;
+    let delivery = follow_head(sources, delivery, head).await?;
     let places = [site.path(), sources.job.project.root.as_path()];
     let artifact = judged_artifact(&delivery, &site.repository, &places)?;
     let documents = documents(sources, &issue, Some(&delivery.phase)).await?;
@@ -92,15 +91,16 @@ pub(super) async fn delivery_briefing(
 
 /// A commit that came after the delivery becomes the judged one.
 async fn follow_head(
-    store: &StoreThread,
+    sources: BriefingSources<'_>,
     delivery: Delivery,
     head: CommitId,
 ) -> Result<Delivery, RunnerError> {
     if delivery.head_commit.as_deref() == Some(head.as_str()) {
         return Ok(delivery);
     }
-    let context = Job::as_system();
-    Ok(store
+    let context = sources.job.as_supervisor();
+    Ok(sources
+        .store
         .call(move |store| store.move_delivery_head(&context, delivery.id, head.as_str()))
         .await??)
 }

@@ -250,7 +250,7 @@ async fn record_outcome(
     let Some(outcome) = outcome.cloned() else {
         return Ok(());
     };
-    let (context, run) = (Job::as_system(), job.run.id.clone());
+    let (context, run) = (job.as_supervisor(), job.run.id.clone());
     let recorded = RecordedOutcome {
         outcome,
         artifacts: Vec::new(),
