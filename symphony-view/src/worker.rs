@@ -1,7 +1,7 @@
 //! The workers of pools.
 
 use serde::Serialize;
-use symphony_core::placement::{Host, Lease, PROTOCOL, Pool};
+use symphony_core::placement::{Host, Lease, Misfit, Pool};
 use symphony_store::SeenWorker;
 
 use crate::text::{Page, Table, compact_duration};
@@ -19,6 +19,10 @@ pub struct WorkerView {
     pub age_ms: u64,
     /// The version of the protocol that it speaks.
     pub protocol: u32,
+    /// How far its clock is ahead of the database's, in milliseconds.
+    pub clock_ahead_ms: i64,
+    /// Why it takes nothing; `None` if it would.
+    pub takes_nothing: Option<String>,
 }
 
 impl WorkerView {
@@ -27,6 +31,8 @@ impl WorkerView {
         Self {
             alive: !lease.is_worker_gone(seen.age_ms),
             age_ms: u64::try_from(seen.age_ms).unwrap_or(0),
+            takes_nothing: seen.misfit().map(Misfit::words),
+            clock_ahead_ms: seen.worker.clock_ahead_ms,
             pool: seen.worker.pool,
             host: seen.worker.host,
             protocol: seen.worker.version,
@@ -34,12 +40,9 @@ impl WorkerView {
     }
 
     fn state(&self) -> String {
-        match (self.alive, self.protocol == PROTOCOL) {
-            (true, true) => "there".to_owned(),
-            (true, false) => format!(
-                "there, but takes nothing: it speaks protocol {}, not {PROTOCOL}",
-                self.protocol
-            ),
+        match (self.alive, &self.takes_nothing) {
+            (true, None) => "there".to_owned(),
+            (true, Some(why)) => format!("there, but takes nothing: {why}"),
             (false, _) => format!("gone for {}", compact_duration(self.age_ms)),
         }
     }
@@ -64,29 +67,42 @@ pub(crate) fn write_workers(workers: &[WorkerView], page: &mut Page) {
 
 #[cfg(test)]
 mod tests {
+    use symphony_core::placement::PROTOCOL;
     use symphony_store::Worker;
 
     use super::*;
 
     #[test]
     fn a_worker_is_there_gone_or_speaks_something_else() {
-        for (age_ms, version, expected) in [
-            (-5, PROTOCOL, "there"),
-            (89_000, PROTOCOL, "there"),
-            (300_000, PROTOCOL, "gone for 5m"),
+        for (age_ms, version, clock_ahead_ms, expected) in [
+            (-5, PROTOCOL, 0, "there"),
+            (89_000, PROTOCOL, 30_000, "there"),
+            (300_000, PROTOCOL, 0, "gone for 5m"),
             (
                 0,
                 PROTOCOL + 1,
-                "there, but takes nothing: it speaks protocol 2, not 1",
+                0,
+                "there, but takes nothing: it speaks protocol 2, and the control 1",
             ),
-            (300_000, PROTOCOL + 1, "gone for 5m"),
+            (
+                0,
+                PROTOCOL,
+                -90_000,
+                "there, but takes nothing: its clock is 90 s after the database's",
+            ),
+            (300_000, PROTOCOL + 1, 0, "gone for 5m"),
         ] {
             let worker = Worker {
                 pool: Pool::parse("linux").unwrap(),
                 host: Host::parse("build-7").unwrap(),
                 version,
+                clock_ahead_ms,
             };
-            let seen = SeenWorker { worker, age_ms };
+            let seen = SeenWorker {
+                worker,
+                age_ms,
+                required: Some(PROTOCOL),
+            };
             let view = WorkerView::of(seen, Lease::default());
             assert_eq!(view.state(), expected, "{age_ms} {version}");
         }

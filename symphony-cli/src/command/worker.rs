@@ -93,6 +93,7 @@ fn tell(app: &App, news: &WorkerNews) {
                 "Ended a process of run {run}, which is not this host's any more."
             ));
         }
+        WorkerNews::TakesAgain => app.out.note("It takes runs again."),
         WorkerNews::Problem { text } => app.out.warn(text),
         _ => {}
     }

@@ -214,6 +214,11 @@ fn an_installation_moves_to_a_server_and_back() {
     project.assert_sound();
 }
 
+/// Runs a statement on the tests' server.
+pub(crate) fn psql(sql: &str) {
+    postgres("psql", &["-qc", sql]);
+}
+
 /// Runs a program of PostgreSQL's on the tests' server.
 fn postgres(program: &str, arguments: &[&str]) {
     let programs = std::env::var("SYMPHONY_TEST_POSTGRES")
@@ -246,7 +251,7 @@ fn an_older_dump_is_refused_until_a_person_keeps_it() {
     assert_eq!(project.add_issue("Two"), "SYM-2");
 
     let drop = format!("SET client_min_messages = warning; DROP SCHEMA {schema} CASCADE");
-    postgres("psql", &["-qc", &drop]);
+    psql(&drop);
     let lost = project.symphony(&["issue", "list"]);
     assert_ne!(lost.code, 0, "{lost:#?}");
     assert!(lost.stderr.contains("is missing"), "{lost:#?}");

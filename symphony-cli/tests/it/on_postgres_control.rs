@@ -56,6 +56,7 @@ fn here(store: &mut Store, name: &str) {
         pool: pool(),
         host: host(name),
         version: 1,
+        clock_ahead_ms: 0,
     };
     store.worker_seen(&worker).unwrap();
 }

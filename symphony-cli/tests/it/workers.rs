@@ -253,6 +253,34 @@ fn a_supervisor_that_cannot_end_itself_is_ended_by_its_worker() {
 }
 
 #[test]
+fn a_worker_whose_clock_is_wrong_takes_nothing_and_says_so() {
+    let (mut control, issue) = with_waiting_agent("clock");
+    control.set_clock_ahead(45);
+    let host = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    until("the worker has seen it", || {
+        let log = host.log();
+        log.contains("it takes no runs: its clock is").then_some(())
+    });
+    let status = control.project.ok(&["status"]);
+    assert!(status.contains("takes nothing: its clock is 4"), "{status}");
+    let doctor = control.project.symphony(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("the worker of pool linux on h1 takes nothing: its clock is 4"),
+        "{doctor}"
+    );
+    assert_eq!(control.run(&run).host, None);
+    control.set_clock_ahead(0);
+    let host_of = || control.run(&run).host;
+    assert_eq!(until("the worker takes it", host_of).as_str(), "h1");
+    assert!(
+        host.log().contains("It takes runs again."),
+        "{}",
+        host.log()
+    );
+}
+
+#[test]
 fn a_worker_refuses_a_database_that_is_a_file() {
     let project = Project::repository("project");
     let answer = project.symphony(&["worker", "--pool", "linux"]);

@@ -9,6 +9,7 @@
 mod held;
 mod lease;
 mod liveness;
+mod misfit;
 mod name;
 mod place;
 mod whereabouts;
@@ -23,6 +24,7 @@ pub use lease::{
     BEAT_MS_MIN, CLOCK_PPM_MAX, END_MS_MAX, LEASE_MS_MAX, Lease, LeaseProblem, MARGIN_MS,
 };
 pub use liveness::Liveness;
+pub use misfit::Misfit;
 pub use name::{Host, NAME_CHARS_MAX, Pool};
 pub use place::{Place, place_of};
 pub use whereabouts::Whereabouts;

@@ -82,6 +82,7 @@ pub(crate) fn hand_over_projects(
         }
         if !is_clock_known {
             require_clock(store)?;
+            store.require_own_protocol()?;
             is_clock_known = true;
         }
         if let Err(error) = hand_over(installation, store, &project, &config) {

@@ -17,7 +17,7 @@ impl Placement for Queue {
 
     fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host) -> Result<bool, StoreError> {
         // What the control has begun itself, no worker can begin. A control that died after it did so finds its own name.
-        Ok(match store.begin_on(run, control)? {
+        Ok(match store.withdraw(run, control)? {
             Begun::Now(_) => true,
             Begun::Before(host) => host == *control,
             Begun::NotWaiting => false,

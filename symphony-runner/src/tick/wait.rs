@@ -134,5 +134,5 @@ fn is_looked_after(
     let workers = store.workers()?;
     Ok(workers
         .iter()
-        .any(|seen| seen.worker.pool == *pool && !lease.is_worker_gone(seen.age_ms)))
+        .any(|seen| seen.worker.pool == *pool && seen.takes_runs(lease)))
 }

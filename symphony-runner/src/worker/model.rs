@@ -31,6 +31,8 @@ pub enum WorkerNews {
         /// The run.
         run: RunId,
     },
+    /// What kept it from taking runs is over.
+    TakesAgain,
     /// Something failed; the next round tries again.
     Problem {
         /// What, in words.

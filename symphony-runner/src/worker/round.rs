@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use symphony_core::id::RunId;
-use symphony_core::placement::{Host, PROTOCOL, Pool};
+use symphony_core::placement::{Host, Misfit, PROTOCOL, Pool};
 use symphony_core::run::Run;
 use symphony_store::{Store, Worker};
 
@@ -28,6 +28,8 @@ pub(super) struct Round<'a> {
     /// What was reported of runs: each problem once for as long as it lasts.
     told: BTreeMap<RunId, String>,
     seen: Option<Instant>,
+    /// Why it takes nothing, as it found when it showed itself last.
+    misfit: Option<Misfit>,
 }
 
 impl<'a> Round<'a> {
@@ -42,6 +44,7 @@ impl<'a> Round<'a> {
             looked: None,
             told: BTreeMap::new(),
             seen: None,
+            misfit: None,
         }
     }
 
@@ -56,7 +59,7 @@ impl<'a> Round<'a> {
         tell: &mut dyn FnMut(&WorkerNews),
     ) -> Result<u32, RunnerError> {
         self.reap();
-        self.show(store)?;
+        self.show(store, tell)?;
         let own: Vec<Run> = store
             .runs_begun_on(self.host)?
             .into_iter()
@@ -75,7 +78,7 @@ impl<'a> Round<'a> {
             tell(&news);
         }
         let mut live = u32::try_from(own.len()).unwrap_or(u32::MAX);
-        while taking == Taking::Yes && live < self.slots {
+        while taking == Taking::Yes && self.misfit.is_none() && live < self.slots {
             let Some(run) = store.take(self.pool, self.host)? else {
                 break;
             };
@@ -92,8 +95,12 @@ impl<'a> Round<'a> {
         Ok(live)
     }
 
-    /// Shows that this worker is there, as often as its runs do.
-    fn show(&mut self, store: &mut Store) -> Result<(), RunnerError> {
+    /// Shows that this worker is there, as often as its runs do, and finds out whether it may take any.
+    fn show(
+        &mut self,
+        store: &mut Store,
+        tell: &mut dyn FnMut(&WorkerNews),
+    ) -> Result<(), RunnerError> {
         let beat = u128::from(self.installation.lease().beat_ms());
         if self
             .seen
@@ -101,11 +108,23 @@ impl<'a> Round<'a> {
         {
             return Ok(());
         }
+        let clock_ahead_ms = store.clock_ahead_ms()?.unwrap_or(0).saturating_neg();
         store.worker_seen(&Worker {
             pool: self.pool.clone(),
             host: self.host.clone(),
             version: PROTOCOL,
+            clock_ahead_ms,
         })?;
+        let misfit = Misfit::of(PROTOCOL, store.required_protocol()?, clock_ahead_ms);
+        if is_news(self.misfit, misfit) {
+            tell(&match misfit {
+                Some(misfit) => WorkerNews::Problem {
+                    text: format!("it takes no runs: {}. {}", misfit.words(), advice(misfit)),
+                },
+                None => WorkerNews::TakesAgain,
+            });
+        }
+        self.misfit = misfit;
         self.seen = Some(Instant::now());
         Ok(())
     }
@@ -121,6 +140,28 @@ impl<'a> Round<'a> {
         if self.told.get(run) != Some(&text) {
             tell(&WorkerNews::Problem { text: text.clone() });
             self.told.insert(run.clone(), text);
+        }
+    }
+}
+
+/// Returns whether what was found differs from what was shown: a clock that drifts is shown once.
+const fn is_news(before: Option<Misfit>, now: Option<Misfit>) -> bool {
+    !matches!(
+        (before, now),
+        (None, None)
+            | (Some(Misfit::Clock { .. }), Some(Misfit::Clock { .. }))
+            | (Some(Misfit::Protocol { .. }), Some(Misfit::Protocol { .. }))
+    )
+}
+
+/// Returns what to do about it.
+const fn advice(misfit: Misfit) -> &'static str {
+    match misfit {
+        Misfit::Protocol { .. } => {
+            "Its runs go on; install the control's version of Symphony here, and start the worker again"
+        }
+        Misfit::Clock { .. } => {
+            "Its runs go on; `timedatectl` shows whether the network sets this clock"
         }
     }
 }

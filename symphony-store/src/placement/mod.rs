@@ -5,6 +5,7 @@
 pub(crate) mod beat;
 pub(crate) mod handed;
 pub(crate) mod promote;
+pub(crate) mod protocol;
 pub(crate) mod result;
 pub(crate) mod run_log;
 pub(crate) mod silent;

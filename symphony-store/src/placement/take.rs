@@ -1,12 +1,12 @@
 //! Taking a run: one host begins it, once.
 
 use symphony_core::id::RunId;
-use symphony_core::placement::{Host, Pool};
+use symphony_core::placement::{Host, PROTOCOL, Pool};
 use symphony_core::run::Run;
 
 use crate::database::open::Store;
 use crate::database::row::parsed;
-use crate::db::{OptionalExtension, params};
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::run::row::from_row;
 
@@ -15,6 +15,7 @@ use crate::run::row::from_row;
 const TAKE: &str = "UPDATE run SET host = ?2, begun_at = CAST(unixepoch('subsec') * 1000 AS BIGINT),
         beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
      WHERE id = (SELECT id FROM run WHERE pool = ?1 AND status = 'starting' AND begun_at IS NULL ORDER BY fence LIMIT 1)
+         AND ?3 = coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol'), ?3)
      RETURNING *";
 
 /// The same where other hosts take runs at the same moment: each passes by those that another one has just locked. SQLite has no such
@@ -24,9 +25,18 @@ const TAKE_UNLOCKED: &str = "UPDATE run SET host = ?2, begun_at = CAST(unixepoch
         beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
      WHERE id = (SELECT id FROM run WHERE pool = ?1 AND status = 'starting' AND begun_at IS NULL ORDER BY fence LIMIT 1
                  FOR UPDATE SKIP LOCKED)
+         AND ?3 = coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol'), ?3)
      RETURNING *";
 
 const BEGIN: &str =
+    "UPDATE run SET host = ?2, begun_at = CAST(unixepoch('subsec') * 1000 AS BIGINT),
+        beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
+     WHERE id = ?1 AND pool IS NOT NULL AND status = 'starting' AND begun_at IS NULL
+         AND ?3 = coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol'), ?3)
+     RETURNING *";
+
+/// The control is asked for no protocol: what it takes out of a pool, it only ends.
+const WITHDRAW: &str =
     "UPDATE run SET host = ?2, begun_at = CAST(unixepoch('subsec') * 1000 AS BIGINT),
         beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT)
      WHERE id = ?1 AND pool IS NOT NULL AND status = 'starting' AND begun_at IS NULL
@@ -39,12 +49,13 @@ pub enum Begun {
     Now(Box<Run>),
     /// A host began it before, which may be the same one.
     Before(Host),
-    /// It waits for no worker: it has ended, or the control starts it.
+    /// It waits for no worker like this one: it has ended, the control starts it, or the control requires another protocol.
     NotWaiting,
 }
 
 impl Store {
-    /// Begins the oldest run that waits in a pool, on this host; `None` when none waits. No two hosts get the same one.
+    /// Begins the oldest run that waits in a pool, on this host; `None` when none waits, or the control requires another protocol than that
+    /// of this Symphony. No two hosts get the same one.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -58,25 +69,51 @@ impl Store {
                 None => TAKE,
             };
             tx.prepare_cached(sql)?
-                .query_row([pool.as_str(), host.as_str()], |row| Ok(from_row(row)))
+                .query_row(params![pool.as_str(), host.as_str(), PROTOCOL], |row| {
+                    Ok(from_row(row))
+                })
                 .optional()?
                 .transpose()
         })
     }
 
-    /// Begins a run on a host that was given it by another scheduler, unless it was begun before. The control takes a run out of its queue
-    /// in the same way: what it has begun itself, no worker can begin.
+    /// Begins a run on a host that was given it by another scheduler, unless it was begun before.
     ///
     /// # Errors
     /// When there is no such run, or the database cannot be written.
     pub fn begin_on(&mut self, run: &RunId, host: &Host) -> Result<Begun, StoreError> {
-        self.write_single(|tx| {
-            let begun = tx
-                .prepare_cached(BEGIN)?
-                .query_row([run.as_str(), host.as_str()], |row| Ok(from_row(row)))
+        self.begin(run, |tx| {
+            tx.prepare_cached(BEGIN)?
+                .query_row(params![run.as_str(), host.as_str(), PROTOCOL], |row| {
+                    Ok(from_row(row))
+                })
                 .optional()?
-                .transpose()?;
-            if let Some(run) = begun {
+                .transpose()
+        })
+    }
+
+    /// Takes a run out of its pool for the control: what that has begun itself, no worker can begin.
+    ///
+    /// # Errors
+    /// As [`Store::begin_on`].
+    pub fn withdraw(&mut self, run: &RunId, control: &Host) -> Result<Begun, StoreError> {
+        self.begin(run, |tx| {
+            tx.prepare_cached(WITHDRAW)?
+                .query_row(params![run.as_str(), control.as_str()], |row| {
+                    Ok(from_row(row))
+                })
+                .optional()?
+                .transpose()
+        })
+    }
+
+    fn begin(
+        &mut self,
+        run: &RunId,
+        mut one: impl FnMut(&Transaction<'_>) -> Result<Option<Run>, StoreError>,
+    ) -> Result<Begun, StoreError> {
+        self.write_single(|tx| {
+            if let Some(run) = one(tx)? {
                 return Ok(Begun::Now(Box::new(run)));
             }
             let found: Option<(Option<String>, bool)> = tx

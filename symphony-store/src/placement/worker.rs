@@ -1,6 +1,6 @@
 //! Workers: which hosts serve a pool, and when each was last seen.
 
-use symphony_core::placement::{Host, Pool};
+use symphony_core::placement::{Host, Lease, Misfit, Pool};
 
 use crate::database::open::Store;
 use crate::database::row::{count32, parsed};
@@ -16,6 +16,8 @@ pub struct Worker {
     pub host: Host,
     /// The version of the protocol that it speaks with the control.
     pub version: u32,
+    /// How far its clock is ahead of the database's, in milliseconds, as it found last.
+    pub clock_ahead_ms: i64,
 }
 
 /// A worker that was seen at least once.
@@ -25,6 +27,21 @@ pub struct SeenWorker {
     pub worker: Worker,
     /// How long ago it was last seen, in milliseconds by the database's clock. [`symphony_core::placement::Lease`] says when it is gone.
     pub age_ms: i64,
+    /// The protocol that the control requires; `None` before its first tick with a pool.
+    pub required: Option<u32>,
+}
+
+impl SeenWorker {
+    /// Returns why it takes nothing although it may be there.
+    pub const fn misfit(&self) -> Option<Misfit> {
+        let worker = &self.worker;
+        Misfit::of(worker.version, self.required, worker.clock_ahead_ms)
+    }
+
+    /// Returns whether it is there and takes runs.
+    pub fn takes_runs(&self, lease: Lease) -> bool {
+        !lease.is_worker_gone(self.age_ms) && self.misfit().is_none()
+    }
 }
 
 impl Store {
@@ -35,14 +52,16 @@ impl Store {
     pub fn worker_seen(&mut self, worker: &Worker) -> Result<(), StoreError> {
         self.write_single(|tx| {
             tx.prepare_cached(
-                "INSERT INTO worker (host, pool, version, seen_at)
-                 VALUES (?1, ?2, ?3, CAST(unixepoch('subsec') * 1000 AS BIGINT))
-                 ON CONFLICT (host, pool) DO UPDATE SET version = excluded.version, seen_at = excluded.seen_at",
+                "INSERT INTO worker (host, pool, version, clock_ahead_ms, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, CAST(unixepoch('subsec') * 1000 AS BIGINT))
+                 ON CONFLICT (host, pool) DO UPDATE SET version = excluded.version, clock_ahead_ms = excluded.clock_ahead_ms,
+                     seen_at = excluded.seen_at",
             )?
             .execute(params![
                 worker.host.as_str(),
                 worker.pool.as_str(),
-                worker.version
+                worker.version,
+                worker.clock_ahead_ms
             ])?;
             Ok(())
         })
@@ -59,7 +78,9 @@ impl Store {
 
 pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreError> {
     let mut statement = conn.prepare_cached(
-            "SELECT pool, host, version, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age FROM worker ORDER BY pool, host",
+            "SELECT pool, host, version, clock_ahead_ms, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age,
+                 (SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol') AS required
+             FROM worker ORDER BY pool, host",
         )?;
     let mut rows = statement.query([])?;
     let mut workers = Vec::new();
@@ -69,8 +90,10 @@ pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreEr
                 pool: parsed("pool", row.get("pool")?)?,
                 host: parsed("host", row.get("host")?)?,
                 version: count32(row, "version")?,
+                clock_ahead_ms: row.get("clock_ahead_ms")?,
             },
             age_ms: row.get("age")?,
+            required: row.get("required")?,
         });
     }
     Ok(workers)

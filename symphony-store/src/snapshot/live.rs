@@ -96,7 +96,7 @@ pub(super) fn count_workers(
 ) -> Result<BTreeMap<Pool, u32>, StoreError> {
     let mut workers = BTreeMap::new();
     for seen in load_workers(conn)? {
-        if !lease.is_worker_gone(seen.age_ms) {
+        if seen.takes_runs(lease) {
             *workers.entry(seen.worker.pool).or_default() += 1;
         }
     }

@@ -2,6 +2,7 @@
 
 mod control;
 mod fence;
+mod fit;
 mod prop;
 mod shared;
 
@@ -296,6 +297,7 @@ fn a_worker_is_known_by_pool_and_host() {
         pool: pool(),
         host: host(name),
         version,
+        clock_ahead_ms: 0,
     };
     for seen in [worker("h2", 1), worker("h1", 1), worker("h2", 2)] {
         store.worker_seen(&seen).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use symphony_core::listing::list_few;
-use symphony_core::placement::{Lease, PROTOCOL, Pool};
+use symphony_core::placement::{Lease, Misfit, Pool};
 use symphony_runner::RunnerError;
 use symphony_runner::installation::Installation;
 use symphony_store::{SeenWorker, Store};
@@ -42,26 +42,32 @@ fn check_workers(pools: &BTreeSet<Pool>, seen: &[SeenWorker], lease: Lease) -> V
         .collect();
     let others = seen
         .iter()
-        .filter(|seen| seen.worker.version != PROTOCOL && !lease.is_worker_gone(seen.age_ms));
-    checks.extend(others.map(|seen| {
-        let worker = &seen.worker;
-        let detail = format!(
-            "the worker of pool {} on {} takes nothing: it speaks protocol {}, and this Symphony {PROTOCOL}",
-            worker.pool, worker.host, worker.version
-        );
-        let fix = format!(
-            "install the same version of Symphony on both, then start `symphony worker --pool {}` there again",
-            worker.pool
-        );
-        CheckView::failed(CHECK, &detail, fix)
+        .filter(|seen| !lease.is_worker_gone(seen.age_ms))
+        .filter_map(|seen| Some((seen, seen.misfit()?)));
+    checks.extend(others.map(|(seen, misfit)| {
+        let (pool, host) = (&seen.worker.pool, &seen.worker.host);
+        let why = misfit.words();
+        let detail = format!("the worker of pool {pool} on {host} takes nothing: {why}");
+        CheckView::failed(CHECK, &detail, fix_of(misfit, pool))
     }));
     checks
+}
+
+fn fix_of(misfit: Misfit, pool: &Pool) -> String {
+    match misfit {
+        Misfit::Protocol { .. } => format!(
+            "install the control's version of Symphony there, then start `symphony worker --pool {pool}` again"
+        ),
+        Misfit::Clock { .. } => {
+            "`timedatectl` there shows whether the network sets the clock; the worker looks again by itself".to_owned()
+        }
+    }
 }
 
 fn check_pool(pool: &Pool, seen: &[SeenWorker], lease: Lease) -> CheckView {
     let of_pool = || seen.iter().filter(|seen| seen.worker.pool == *pool);
     let there: Vec<&str> = of_pool()
-        .filter(|seen| seen.worker.version == PROTOCOL && !lease.is_worker_gone(seen.age_ms))
+        .filter(|seen| seen.takes_runs(lease))
         .map(|seen| seen.worker.host.as_str())
         .collect();
     if !there.is_empty() {
@@ -86,7 +92,7 @@ fn check_pool(pool: &Pool, seen: &[SeenWorker], lease: Lease) -> CheckView {
 
 #[cfg(test)]
 mod tests {
-    use symphony_core::placement::Host;
+    use symphony_core::placement::{Host, PROTOCOL};
     use symphony_store::Worker;
     use symphony_view::text::{Clock, Page};
 
@@ -100,14 +106,17 @@ mod tests {
                 pool: Pool::parse(pool).unwrap(),
                 host: Host::parse(host).unwrap(),
                 version,
+                clock_ahead_ms: if host == "build-10" { 45_000 } else { 0 },
             },
             age_ms,
+            required: Some(PROTOCOL),
         };
         let pools = ["gpu", "linux", "mac"].map(|name| Pool::parse(name).unwrap());
         let seen = [
             worker("linux", "build-7", PROTOCOL, 0),
             worker("linux", "build-8", PROTOCOL, 5_000),
             worker("linux", "build-9", PROTOCOL + 1, 5_000),
+            worker("linux", "build-10", PROTOCOL, 5_000),
             worker("gpu", "gpu-1", PROTOCOL, 600_000),
         ];
         let checks = check_workers(&pools.into(), &seen, Lease::default());
@@ -119,8 +128,10 @@ mod tests {
         ok       workers: pool linux: 2 workers (build-7, build-8)
         warning  workers: pool mac has no worker that could take a run: none was ever seen
                  fix: start `symphony worker --pool mac` on a host (docs/scale-out.md)
-        failed   workers: the worker of pool linux on build-9 takes nothing: it speaks protocol 2, and this Symphony 1
-                 fix: install the same version of Symphony on both, then start `symphony worker --pool linux` there again
+        failed   workers: the worker of pool linux on build-9 takes nothing: it speaks protocol 2, and the control 1
+                 fix: install the control's version of Symphony there, then start `symphony worker --pool linux` again
+        failed   workers: the worker of pool linux on build-10 takes nothing: its clock is 45 s ahead of the database's
+                 fix: `timedatectl` there shows whether the network sets the clock; the worker looks again by itself
         ");
         assert_eq!(
             check_workers(&BTreeSet::new(), &[], Lease::default()).len(),

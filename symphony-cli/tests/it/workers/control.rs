@@ -14,7 +14,7 @@ use symphony_core::tick::StartRun;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 
 use super::host::{DIVISOR, Host};
-use crate::on_postgres::{address, repository};
+use crate::on_postgres::{address, psql, repository};
 use crate::support::{Project, text, until};
 
 /// A control with its repository, which is the hub as well.
@@ -100,6 +100,16 @@ impl Control {
         until("the run is taken back", || {
             self.store.take_back(run, fence, &other, lease).unwrap()
         })
+    }
+
+    /// Sets the clock that statements read: the function by which the tests' schema has it is replaced.
+    pub(super) fn set_clock_ahead(&self, seconds: u32) {
+        let schema = self.address.rsplit("schema=").next().unwrap();
+        let replace = format!(
+            "CREATE OR REPLACE FUNCTION \"{schema}\".unixepoch(t text) RETURNS double precision VOLATILE STRICT LANGUAGE sql AS
+             'SELECT extract(epoch FROM clock_timestamp())::double precision + {seconds}'"
+        );
+        psql(&replace);
     }
 
     /// Ticks once, as cron does.

@@ -18,6 +18,10 @@ const BASE_VERSION: i64 = 43;
 const MIGRATIONS: &[(i64, &str)] = &[
     (44, include_str!("../schema/postgres/0044_workers.sql")),
     (45, include_str!("../schema/postgres/0045_large.sql")),
+    (
+        46,
+        include_str!("../schema/postgres/0046_worker_clocks.sql"),
+    ),
 ];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(

@@ -1,0 +1,1 @@
+ALTER TABLE worker ADD COLUMN clock_ahead_ms BIGINT NOT NULL DEFAULT 0;
