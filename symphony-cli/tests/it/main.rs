@@ -55,6 +55,9 @@ mod failpoints;
 #[cfg(test)]
 mod failure;
 #[cfg(test)]
+#[cfg(all(feature = "postgres", feature = "failpoints"))]
+mod fleet;
+#[cfg(test)]
 mod forges;
 #[cfg(test)]
 mod forges_bases;

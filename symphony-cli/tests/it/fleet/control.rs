@@ -1,0 +1,170 @@
+//! The fleet's control: a repository with its project, ticks in a loop, and a person who merges what is approved.
+
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::Scope;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use symphony_core::Timestamp;
+use symphony_core::config::ServerAddress;
+use symphony_core::issue::{IssueStatus, Priority};
+use symphony_core::profile::AgentChoice;
+use symphony_store::{Context, NewIssue, Store};
+
+use super::host::POOL;
+use super::hub::Hub;
+use super::server::Server;
+use crate::support::{Answer, Project, bash, create_pr, git_commit, scenarios, text, worker};
+
+/// Time between two ticks.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// A control with its project.
+#[derive(Debug)]
+pub(super) struct Control {
+    pub(super) project: Project,
+    address: String,
+    is_over: AtomicBool,
+    pub(super) ticks: AtomicUsize,
+}
+
+/// What agents do: each notes its run in a file of its issue, and works for a few seconds.
+fn play() -> Value {
+    let note =
+        bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt; sleep $((2 + RANDOM % 6))");
+    let commit = bash(&git_commit("-A", "work"));
+    scenarios([worker([note, commit, create_pr("Work")])])
+}
+
+impl Control {
+    /// Makes the tables as their owner, and a project whose runs wait in the pool.
+    pub(super) fn new(server: &Server, variables: &[(String, String)], config: &Value) -> Self {
+        let mut project = Project::repository("project");
+        for (name, value) in variables {
+            project.set_variable(name, value);
+        }
+        let owner = project.beside.join("owner.json");
+        let settings = json!({ "database": server.local_address("owner") });
+        std::fs::write(&owner, settings.to_string()).unwrap();
+        project.ok(&["--config", owner.to_str().unwrap(), "db", "init"]);
+        let address = server.local_address("control");
+        project.configure_home(&json!({ "sandbox": "off", "database": address }).to_string());
+        let mut whole = json!({
+            "pool": POOL,
+            "hub": Hub::address(),
+            "gates": [],
+            "judge_enabled": false,
+            "max_retry_backoff_ms": 1,
+            "max_retries": 10_000,
+            "max_concurrent_agents": 1,
+            "keep_run_files": true,
+        });
+        let keys = config.as_object().unwrap().clone();
+        whole.as_object_mut().unwrap().extend(keys);
+        Self {
+            project: project.set_up(&play(), &whole),
+            address,
+            is_over: AtomicBool::new(false),
+            ticks: AtomicUsize::new(0),
+        }
+    }
+
+    /// Opens the database, as a tick does.
+    pub(super) fn store(&self) -> Store {
+        Store::open_on(&ServerAddress::parse(&self.address).unwrap()).unwrap()
+    }
+
+    /// Files issues; returns their identifiers.
+    pub(super) fn add_issues(&self, count: usize) -> Vec<String> {
+        let mut store = self.store();
+        let project = store.projects().unwrap().remove(0).id;
+        let context = Context::system(Timestamp::now());
+        let mut add = |number: usize| {
+            let new = NewIssue {
+                project: project.clone(),
+                title: format!("Piece of work {number}"),
+                description: "Please do it.".to_owned(),
+                status: IssueStatus::Todo,
+                priority: Priority::None,
+                size: None,
+                labels: Vec::new(),
+                parent: None,
+                depends_on: Vec::new(),
+                external_id: None,
+                choice: AgentChoice::default(),
+            };
+            store.add_issue(&context, &new).unwrap().id.to_string()
+        };
+        (1..=count).map(&mut add).collect()
+    }
+
+    /// Starts the ticks and the merges, each in a thread, which end when the value is dropped.
+    pub(super) fn begin<'s>(&'s self, scope: &'s Scope<'s, '_>) -> AtWork<'s> {
+        self.is_over.store(false, Ordering::SeqCst);
+        scope.spawn(|| self.tick_until_over());
+        scope.spawn(|| self.merge_until_over());
+        AtWork(self)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::SeqCst)
+    }
+
+    /// Ticks as cron does. A tick whose database is away, or that is killed, is followed by the next one.
+    fn tick_until_over(&self) {
+        while !self.is_over() {
+            let mut tick = self.project.command(&["tick", "--json"]);
+            let output = tick.stdin(Stdio::null()).output().unwrap();
+            assert_ne!(output.status.code(), Some(101), "{output:?}");
+            self.ticks.fetch_add(1, Ordering::SeqCst);
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Merges what waits for a person.
+    fn merge_until_over(&self) {
+        while !self.is_over() {
+            for issue in self.in_review() {
+                let merge = self.project.command(&["pr", "merge", &issue]).output();
+                let merge = merge.unwrap();
+                assert_ne!(merge.status.code(), Some(101), "{merge:?}");
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Lists issues in review; none while the database is away.
+    fn in_review(&self) -> Vec<String> {
+        let list = self
+            .project
+            .symphony(&["issue", "list", "--status", "review", "--json"]);
+        listed(&list)
+    }
+
+    /// Says how the audit ends.
+    pub(super) fn audit(&self) -> Vec<Answer> {
+        [&["doctor", "--audit"][..], &["db", "check"]]
+            .map(|command| self.project.symphony(command))
+            .into()
+    }
+}
+
+/// The control at work.
+#[derive(Debug)]
+pub(super) struct AtWork<'a>(&'a Control);
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::SeqCst);
+    }
+}
+
+fn listed(list: &Answer) -> Vec<String> {
+    if list.code != 0 {
+        return Vec::new();
+    }
+    let items = list.json()["items"].as_array().cloned().unwrap_or_default();
+    let names = items.iter().map(|issue| text(&issue["identifier"]));
+    names.collect()
+}

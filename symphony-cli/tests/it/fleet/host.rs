@@ -1,0 +1,111 @@
+//! A host of the fleet: a home, a folder for clones, a network, and the worker's process.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::json;
+
+use super::network::HostNetwork;
+use crate::support::{kill, kill_all_at_home};
+
+/// The pool of all hosts.
+pub(super) const POOL: &str = "linux";
+
+/// What all hosts are given.
+#[derive(Debug, Clone)]
+pub(super) struct HostSettings {
+    /// The address of the database.
+    pub(super) database: String,
+    pub(super) slots: usize,
+    /// Variables of the worker, and so of all that it starts.
+    pub(super) variables: Vec<(String, String)>,
+}
+
+/// A host with its worker.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) name: String,
+    pub(super) home: PathBuf,
+    pub(super) network: HostNetwork,
+    settings: HostSettings,
+    worker: Option<Child>,
+}
+
+impl Host {
+    /// Makes a host below a folder, and starts its worker.
+    pub(super) fn new(folder: &Path, number: u8, settings: &HostSettings) -> Self {
+        let name = format!("host-{number}");
+        let home = folder.join(&name);
+        let own = home.join(".config/symphony");
+        std::fs::create_dir_all(&own).unwrap();
+        let config = json!({ "sandbox": "off", "database": settings.database });
+        std::fs::write(own.join("config.json"), config.to_string()).unwrap();
+        let mut host = Self {
+            name,
+            home,
+            network: HostNetwork::new(number),
+            settings: settings.clone(),
+            worker: None,
+        };
+        host.begin();
+        host
+    }
+
+    /// Starts the worker.
+    pub(super) fn begin(&mut self) {
+        let output = File::options()
+            .append(true)
+            .create(true)
+            .open(self.home.join("worker.log"))
+            .unwrap();
+        let child = self
+            .network
+            .command(env!("CARGO_BIN_EXE_symphony"))
+            .args(["worker", "--pool", POOL, "--host", &self.name])
+            .args(["--slots", &self.settings.slots.to_string(), "--data-dir"])
+            .arg(self.data())
+            .current_dir(&self.home)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .envs(self.settings.variables.iter().cloned())
+            .stdin(Stdio::null())
+            .stdout(output.try_clone().unwrap())
+            .stderr(output)
+            .spawn();
+        self.worker = Some(child.unwrap());
+    }
+
+    /// Returns the folder of its clones.
+    pub(super) fn data(&self) -> PathBuf {
+        self.home.join("data")
+    }
+
+    /// Returns the worker's process.
+    pub(super) fn worker(&self) -> Option<i32> {
+        let worker = self.worker.as_ref()?;
+        Some(i32::try_from(worker.id()).unwrap())
+    }
+
+    /// Kills the worker. Its supervisors go on.
+    pub(super) fn kill_worker(&mut self) {
+        if let Some(mut worker) = self.worker.take() {
+            kill(i32::try_from(worker.id()).unwrap());
+            worker.wait().unwrap();
+        }
+    }
+
+    /// Returns what the worker reported.
+    pub(super) fn log(&self) -> String {
+        std::fs::read_to_string(self.home.join("worker.log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.kill_worker();
+        kill_all_at_home(&self.home);
+    }
+}
