@@ -10,7 +10,9 @@ mod path;
 mod wording;
 
 pub use path::{LeftBehind, LeftKind, shared_changes};
-pub use wording::{changes_comment, left_behind_sentences, left_behind_text, put_aside_comment};
+pub use wording::{
+    changes_comment, left_behind_sentences, left_behind_text, put_aside_comment, saved_comment,
+};
 
 /// The key in a run's metadata that lists what it left.
 pub const LEFT_BEHIND: &str = "left_behind";

@@ -253,6 +253,56 @@ fn a_supervisor_that_cannot_end_itself_is_ended_by_its_worker() {
 }
 
 #[test]
+fn what_a_lost_host_had_saved_is_kept_and_shown_to_the_next_run() {
+    let (mut control, issue) = with_waiting_agent("saved");
+    let hub = control.project.root.clone();
+    let more = json!({ "pool": "linux", "hub": hub });
+    control.project.configure_more(&more);
+    let host = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    until_at_work(&control, &host, &run);
+    let reference = format!("refs/symphony/saved/{issue}/{run}");
+    let saved = until("what the agent wrote is at the hub", || {
+        let listed = ["for-each-ref", "--format=%(objectname)", &reference];
+        Some(control.project.git(&listed)).filter(|found| !found.is_empty())
+    });
+    let files = control.project.git(&["ls-tree", "--name-only", &saved]);
+    assert!(files.contains("seen.env"), "{files}");
+    assert_eq!(control.store.run_commits(&run).unwrap().result, None);
+    // worker, supervisor and agent are gone for good
+    drop(host);
+    until("the tick that ends the run", || {
+        control.tick();
+        Some(()).filter(|()| !control.run(&run).status.is_live())
+    });
+    let error = control.run(&run).error.unwrap();
+    assert_eq!(error.class.name(), "host_lost", "{error:?}");
+    assert!(error.message.ends_with(&reference), "{error:?}");
+    let shown = control.project.ok(&["issue", "show", &issue]);
+    assert!(
+        shown.contains(&format!("git log -p {reference}")),
+        "{shown}"
+    );
+    let branches = control.project.git(&["branch", "--list", "symphony/*"]);
+    assert_eq!(branches, "", "it is no result");
+    // the next run finds it in the clone of its own host, and when it succeeds, only its own saved state goes
+    let next = control.host("h2", 1);
+    let clone = next.data.join("projects").join(control.id.as_str());
+    until("another host goes on", || {
+        control.tick();
+        let runs = control.runs();
+        let is_second = |run: &Run| run.host.as_ref().is_some_and(|host| host.as_str() == "h2");
+        let second = runs.iter().find(|run| is_second(run))?;
+        let log = next.run_file(&control, &second.id, "stream.ndjson");
+        log.contains("seen.env").then_some(())
+    });
+    let found = control
+        .project
+        .git(&["-C", clone.to_str().unwrap(), "rev-parse", &reference]);
+    assert_eq!(found, saved);
+}
+
+#[test]
 fn a_worker_whose_clock_is_wrong_takes_nothing_and_says_so() {
     let (mut control, issue) = with_waiting_agent("clock");
     control.set_clock_ahead(45);

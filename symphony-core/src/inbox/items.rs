@@ -87,7 +87,9 @@ pub fn left_behind_item(
     let has = |kind| left.iter().any(|left| left.kind == kind);
     let is_nested = has(LeftKind::Repository);
     let put_aside = left.iter().filter_map(|left| match left.kind {
-        LeftKind::PutAside | LeftKind::Unreferenced => Some(format!("git log -p {}", left.path)),
+        LeftKind::PutAside | LeftKind::Unreferenced | LeftKind::Saved => {
+            Some(format!("git log -p {}", left.path))
+        }
         LeftKind::OtherBranch => Some(format!("git log -p {}", shell_quoted(&left.path))),
         LeftKind::Stash => Some(format!("git stash apply {}", left.path)),
         _ => None,

@@ -20,6 +20,8 @@ closed_set!(
         Unfiltered = "unfiltered",
         /// A rescue ref that has what came after the commit that was handed in.
         PutAside = "put_aside",
+        /// A ref that has what the agent had done when its host, which was lost, last saved it.
+        Saved = "saved",
         /// A setting of the git configuration that all checkouts of the repository share, which changed meanwhile.
         Setting = "shared_setting",
         /// A key of Symphony's configuration, or a file of the project's prompts, that changed meanwhile.

@@ -52,6 +52,10 @@ fn sentences(left: &[LeftBehind], at_work: AtWork, named_max: usize) -> Vec<Stri
                 sentences.push(put_aside_text(&paths));
                 continue;
             }
+            (LeftKind::Saved, _) => {
+                sentences.push(saved_text(&paths));
+                continue;
+            }
             (LeftKind::Setting, _) => {
                 sentences.push(setting_text(&paths, at_work));
                 continue;
@@ -89,6 +93,21 @@ fn put_aside_text(rescues: &[&str]) -> String {
     format!(
         "the agent continued after it had handed in its work, and that later work is on no branch: it is saved as {}",
         list_few(rescues.iter().copied(), SENTENCE_MAX)
+    )
+}
+
+fn saved_text(references: &[&str]) -> String {
+    format!(
+        "the host of the run was lost, and what its agent had done when it was last saved is on no branch: it is {}",
+        list_few(references.iter().copied(), SENTENCE_MAX)
+    )
+}
+
+/// Returns the comment on an issue whose agent had done something when its host was lost: whoever goes on decides about it.
+pub fn saved_comment(reference: &str) -> String {
+    format!(
+        "{}. It may be unfinished, and no one has checked it. `git log -p {reference}` shows it; take over what is right.",
+        capitalised(&saved_text(&[reference]))
     )
 }
 
@@ -226,6 +245,23 @@ mod tests {
         let comment = changes_comment(&gates, AtWork::Gates).unwrap();
         assert!(comment.contains("symphony config show"), "{comment}");
         assert!(!comment.contains("git config"), "{comment}");
+    }
+
+    #[test]
+    fn what_a_lost_host_had_saved_is_shown_to_whoever_goes_on() {
+        let reference = "refs/symphony/saved/SYM-1/r1";
+        let left = [LeftBehind {
+            kind: LeftKind::Saved,
+            path: reference.to_owned(),
+        }];
+        let text = left_behind_text(&left, AtWork::Agent);
+        assert!(text.ends_with(&format!("it is {reference}")), "{text}");
+        let comment = saved_comment(reference);
+        assert!(
+            comment.contains(&format!("`git log -p {reference}` shows it")),
+            "{comment}"
+        );
+        assert_eq!(changes_comment(&left, AtWork::Agent), None);
     }
 
     #[test]

@@ -1,37 +1,77 @@
 //! The end of a run that has no host: nothing of it is on this machine, so there is no worktree to save and no process to end.
 
+use serde_json::{Map, Value, json};
 use symphony_core::config::{BreakerTarget, ProjectConfig};
 use symphony_core::failure::ErrorClass;
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind};
 use symphony_core::outcome::FailureLimits;
 use symphony_core::placement::Host;
 use symphony_core::retry::BACKOFF_MAX_MS;
 use symphony_core::run::{Run, RunError, RunStatus};
+use symphony_core::tick::ProjectView;
 use symphony_store::{Context, FinishedRun, GatesAtEnd, RunFinish, Store, StoreError};
 
 /// Why a run ends without a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UnattendedEnd {
     /// Its host did not come back.
-    HostLost(Host),
+    HostLost(Host, Saved),
     /// It was taken out of its pool before a worker began it.
     Withdrawn,
 }
 
+/// What a host that was lost had saved at the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Saved {
+    /// Nothing.
+    Nothing,
+    /// What this ref has.
+    At(String),
+    /// The hub could not be asked.
+    Unknown,
+}
+
+impl Saved {
+    fn words(&self) -> String {
+        match self {
+            Self::Nothing => "what it had not handed in is lost with it".to_owned(),
+            Self::At(reference) => {
+                format!("what its agent had done when it was last saved is {reference}")
+            }
+            Self::Unknown => {
+                "whether anything of it was saved is not known, since the hub did not answer"
+                    .to_owned()
+            }
+        }
+    }
+}
+
 impl UnattendedEnd {
+    /// Returns what the record of the run names as left.
+    fn left(&self) -> Map<String, Value> {
+        let mut metadata = Map::new();
+        if let Self::HostLost(_, Saved::At(reference)) = self {
+            let left = LeftBehind {
+                kind: LeftKind::Saved,
+                path: reference.clone(),
+            };
+            metadata.insert(LEFT_BEHIND.to_owned(), json!([left]));
+        }
+        metadata
+    }
+
     fn status(&self) -> RunStatus {
         match self {
-            Self::HostLost(_) => RunStatus::Crashed,
+            Self::HostLost(..) => RunStatus::Crashed,
             Self::Withdrawn => RunStatus::Cancelled,
         }
     }
 
     fn error(&self) -> RunError {
         match self {
-            Self::HostLost(host) => RunError {
+            Self::HostLost(host, saved) => RunError {
                 class: ErrorClass::HostLost,
-                message: format!(
-                    "host {host} did not come back: what it had not handed in is lost with it"
-                ),
+                message: format!("host {host} did not come back: {}", saved.words()),
             },
             Self::Withdrawn => RunError {
                 class: ErrorClass::Cancelled,
@@ -60,7 +100,7 @@ pub(crate) fn end_unattended(
         exit_code: None,
         usage: None,
         output_tail: String::new(),
-        metadata: serde_json::Map::new(),
+        metadata: end.left(),
         phase: None,
         // What it opened a pull request for has gates that are due as always: the next tick has them run.
         gates: GatesAtEnd::Due,
@@ -70,6 +110,15 @@ pub(crate) fn end_unattended(
         limits,
     };
     store.finish_run(context, &finish)
+}
+
+/// Returns the limits of a project as a tick has it.
+pub(crate) const fn limits_of_view(view: &ProjectView) -> FailureLimits {
+    FailureLimits {
+        max_retries: view.max_retries,
+        max_backoff_ms: view.max_backoff_ms,
+        breaker_target: view.breaker_target,
+    }
 }
 
 /// Returns the limits of a project, those of a broken one if its configuration cannot be read: it is not dispatched anyway.

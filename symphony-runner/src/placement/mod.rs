@@ -7,6 +7,7 @@ mod end;
 pub(crate) mod hub;
 pub(crate) mod promote;
 mod queue;
+pub(crate) mod saved;
 mod secrets;
 
 use symphony_core::config::{Config, PlacementKind};
@@ -15,7 +16,7 @@ use symphony_core::placement::{Host, Pool, Whereabouts};
 use symphony_store::{Store, StoreError};
 
 pub(crate) use control::control_host;
-pub(crate) use end::{UnattendedEnd, end_unattended, limits_of};
+pub(crate) use end::{Saved, UnattendedEnd, end_unattended, limits_of, limits_of_view};
 pub use queue::Queue;
 
 /// Returns what gives out the runs of an installation's pools.

@@ -24,6 +24,7 @@ use super::holding::while_held;
 use super::messages::RunMessages;
 use super::outcome::AgentOutcome;
 use super::prepare::Prepared;
+use super::saving::Saving;
 use super::served::while_served;
 use super::spending::spent_so_far;
 use super::streams::AgentStreams;
@@ -161,12 +162,14 @@ async fn listen(
         messages: RunMessages::new(job, &prepared.messages),
     };
     take_in_spending(job, store, &mut live.watch).await;
+    let saving = Saving::begin(job, &prepared.site);
     let watching = watch_agent(job, store, supervision, prepared, &mut live);
     // Dropped in the middle of whatever it does: it may wait for an answer of the database that never comes.
     let watched = match while_held(job.holding.as_ref(), watching).await {
         Ok(watched) => watched,
         Err(release) => Ok(Some(Stop::Released(release))),
     };
+    drop(saving);
     match watched {
         // There is no time left in which it could end by itself.
         Ok(None | Some(Stop::Released(_))) | Err(_) => {}

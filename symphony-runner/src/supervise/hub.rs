@@ -74,7 +74,12 @@ pub(crate) async fn bring_result(job: &Job<'_>, store: &StoreThread) -> Result<(
         return Ok(());
     };
     let (pushing, commit) = (hub.clone(), head.clone());
-    on_thread(move || Ok(pushing.push(&commit)?)).await?;
+    on_thread(move || {
+        pushing.push(&commit)?;
+        pushing.forget_saved(&place.key);
+        Ok(())
+    })
+    .await?;
     let (run, fence) = (job.run.id.clone(), job.run.fence);
     store
         .call(move |store| store.record_result_commit(&run, fence, head.as_str()))

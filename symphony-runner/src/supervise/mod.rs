@@ -24,6 +24,7 @@ mod project_file;
 mod prompts;
 mod requests;
 mod run_log;
+mod saving;
 mod served;
 mod set_up;
 mod settle;

@@ -16,6 +16,7 @@ use crate::error::RunnerError;
 use crate::gates::clear_left_checkout;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
+use crate::placement::saved::saved_work;
 use crate::placement::{Placement, Queue, control_host, placement_of};
 use crate::process::{DetachedSupervisor, RunLock, RunPlace, lock_state, sweep_marked, sweep_run};
 use crate::supervise::{SuperviseMode, launch_supervisor};
@@ -83,6 +84,18 @@ pub trait Effects {
     /// Returns what gives out the runs of pools.
     fn placement(&self) -> Box<dyn Placement> {
         Box::new(Queue)
+    }
+
+    /// Returns the ref that has what the agent of a lost host had done when it was last saved; `None` when nothing was.
+    ///
+    /// # Errors
+    /// When the hub does not answer.
+    fn saved_work(
+        &mut self,
+        _project: &Project,
+        _run: &Run,
+    ) -> Result<Option<String>, RunnerError> {
+        Ok(None)
     }
 
     /// Returns whether someone holds the lock of a run.
@@ -224,6 +237,10 @@ impl Effects for LocalEffects<'_> {
 
     fn placement(&self) -> Box<dyn Placement> {
         placement_of(&self.installation.config)
+    }
+
+    fn saved_work(&mut self, project: &Project, run: &Run) -> Result<Option<String>, RunnerError> {
+        saved_work(self.installation, project, run)
     }
 
     fn begin_action(&mut self) {

@@ -1,7 +1,6 @@
 //! Ends runs of other hosts: one whose host was lost, and one that no host has begun.
 
 use symphony_core::id::RunId;
-use symphony_core::outcome::FailureLimits;
 use symphony_core::placement::{Host, Pool};
 use symphony_core::run::Run;
 use symphony_store::{Context, Store};
@@ -10,7 +9,7 @@ use symphony_workspace::Failpoint;
 use super::effects::Effects;
 use super::observed::Observed;
 use crate::error::RunnerError;
-use crate::placement::{UnattendedEnd, end_unattended};
+use crate::placement::{Saved, UnattendedEnd, end_unattended, limits_of_view};
 use crate::step_event::{RunStepEvent, StepEvent};
 
 /// Takes a run away from its lost host, and ends it without its worktree. `None` when its host came back meanwhile.
@@ -34,7 +33,17 @@ pub(super) fn end_lost(
         }
     }
     Failpoint::LostTakenBack.reach();
-    let end = UnattendedEnd::HostLost(host.clone());
+    let project = store.project(&run.project)?;
+    let saved = match effects.saved_work(&project, &run) {
+        Ok(None) => Saved::Nothing,
+        Ok(Some(reference)) => Saved::At(reference),
+        // The issue does not wait for a hub that is away: what is there stays there.
+        Err(error) => {
+            tracing::warn!(%error, run = %run.id, "what the lost host had saved was not fetched");
+            Saved::Unknown
+        }
+    };
+    let end = UnattendedEnd::HostLost(host.clone(), saved);
     finish(store, effects, observed, &run, &end)?;
     Ok(Some(StepEvent::Run(
         id.clone(),
@@ -73,12 +82,7 @@ fn finish(
     let Some(view) = view else {
         return Err(RunnerError::refused("its project is gone"));
     };
-    let limits = FailureLimits {
-        max_retries: view.max_retries,
-        max_backoff_ms: view.max_backoff_ms,
-        breaker_target: view.breaker_target,
-    };
     let context = Context::system(effects.now());
-    end_unattended(store, &context, run, end, limits)?;
+    end_unattended(store, &context, run, end, limits_of_view(view))?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use symphony_core::id::RunId;
 use symphony_core::run::Fence;
 use symphony_store::{Store, StoreError};
-use symphony_workspace::{CommitId, HubClone, Pushed, WorkspaceError};
+use symphony_workspace::{CommitId, HubClone, Pushed, WorkspaceError, WorktreeKey};
 
 use super::refusal::WorkerRefusal;
 
@@ -81,6 +81,40 @@ impl HandOver {
                 detail,
             }
             .into()),
+        }
+    }
+
+    /// Pushes what is saved of the run, over what the last such push left.
+    ///
+    /// # Errors
+    /// When the hub does not answer.
+    pub(crate) fn push_saved(
+        &self,
+        key: &WorktreeKey,
+        commit: &CommitId,
+        over: Option<&CommitId>,
+    ) -> Result<Pushed, WorkspaceError> {
+        self.hub.push_saved(key, &self.run, commit, over)
+    }
+
+    /// Returns what is saved of the run at the hub.
+    ///
+    /// # Errors
+    /// When the hub does not answer.
+    pub(crate) fn saved(&self, key: &WorktreeKey) -> Result<Option<CommitId>, WorkspaceError> {
+        self.hub.saved_of(key, &self.run)
+    }
+
+    /// Removes what is saved of the run: its result is at the hub. What cannot be removed now is removed with its issue.
+    pub(crate) fn forget_saved(&self, key: &WorktreeKey) {
+        let forgotten = self.saved(key).and_then(|saved| match saved {
+            Some(saved) => self.hub.forget_saved(key, &self.run, &saved).map(Some),
+            None => Ok(None),
+        });
+        match forgotten {
+            Ok(None | Some(Pushed::Done)) => {}
+            Ok(Some(refused)) => tracing::warn!(?refused, "what was saved stays at the hub"),
+            Err(error) => tracing::warn!(%error, "what was saved stays at the hub"),
         }
     }
 

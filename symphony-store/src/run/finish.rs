@@ -6,7 +6,7 @@ use symphony_core::consequence::{consequences_of_run_end, delivery_at_end};
 use symphony_core::contract::Delivery;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::NextPhase;
-use symphony_core::left_behind::{LeftKind, changes_comment};
+use symphony_core::left_behind::{LeftKind, changes_comment, saved_comment};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
     Evidence, ProjectRouting, RunEnd, reached_provider, route_plan_review_end, route_run_end,
@@ -201,6 +201,9 @@ fn end_run(
         carry_out(tx, context, id, &effects)?;
         for put_aside in left.iter().filter(|left| left.kind == LeftKind::PutAside) {
             put_aside_in(tx, context, id, Some(&run.id), &put_aside.path)?;
+        }
+        for saved in left.iter().filter(|left| left.kind == LeftKind::Saved) {
+            add_comment_in(tx, context, id, &saved_comment(&saved.path))?;
         }
         if let Some(comment) = changes_comment(&left, AtWork::of(&run.agent)) {
             add_comment_in(tx, context, id, &comment)?;

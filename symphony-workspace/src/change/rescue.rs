@@ -61,6 +61,18 @@ impl Repository {
         self.keep(&worktree.key, &commit, now)
     }
 
+    /// Returns a commit of what is in a worktree now, uncommitted and untracked files included; that which is checked out if there are none.
+    /// An agent may work there meanwhile: neither its files nor its index change, and no ref has the commit.
+    ///
+    /// # Errors
+    /// When git fails, for example because the agent changes its index at this moment.
+    pub fn save_point(&self, worktree: &Worktree) -> Result<CommitId, WorkspaceError> {
+        match self.snapshot(worktree, Inner::Leave)? {
+            Some(commit) => Ok(commit),
+            None => self.head(worktree),
+        }
+    }
+
     /// Writes the folder as a tree, without embedded repositories and copied configuration files. The worktree's own
     /// index is not touched.
     pub(super) fn tree_of_folder(

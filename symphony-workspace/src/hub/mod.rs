@@ -6,6 +6,7 @@
 
 mod lay_out;
 mod promote;
+mod saved;
 mod update;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::remote::{Pushed, Remote};
 use crate::repository::{Repository, RepositoryOptions};
 
 pub use promote::{PromoteRequest, Promotion};
+pub use saved::saved_reference;
 pub use update::{HubUpdate, UpdatedClone};
 
 /// Where results are that were fetched.

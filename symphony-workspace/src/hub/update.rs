@@ -6,6 +6,7 @@ use std::fs::File;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 
+use super::saved::saved_folder;
 use super::{FETCHED_RESULTS, HubClone, RESULTS};
 use crate::change::{RescueRef, overwrite};
 use crate::commit_id::CommitId;
@@ -90,6 +91,11 @@ impl HubClone {
             format!("+refs/heads/*:{HEADS}*"),
             "+refs/tags/*:refs/tags/*".to_owned(),
         ];
+        if let Some((key, _)) = &update.issue {
+            // What earlier runs on lost hosts had done: comments on the issue name it.
+            let folder = saved_folder(key);
+            wanted.push(format!("+{folder}*:{folder}*"));
+        }
         if let Some(run) = &update.result_of {
             // As a pattern, since one that is not there yet is no error.
             wanted.push(format!("+{RESULTS}{run}*:{FETCHED_RESULTS}{run}*"));

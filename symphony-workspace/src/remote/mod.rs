@@ -146,6 +146,17 @@ impl<'a> Remote<'a> {
         self.send(&[&lease, self.name, &refspec])
     }
 
+    /// Removes a ref there, if it is still where it was found.
+    pub(crate) fn delete_reference(
+        &self,
+        reference: &str,
+        at: &CommitId,
+    ) -> Result<Pushed, WorkspaceError> {
+        let lease = format!("--force-with-lease={reference}:{at}");
+        let refspec = format!(":{reference}");
+        self.send(&[&lease, self.name, &refspec])
+    }
+
     /// Pushes a commit to a branch that has to contain what is there: nothing of it is replaced.
     ///
     /// # Errors

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use symphony_core::id::RunId;
 use symphony_workspace::{
     BaseMerge, BranchName, CommitId, HubClone, HubUpdate, Pushed, Repository, RepositoryOptions,
-    UpdatedClone, WorkspaceError, WorktreeKey, WorktreeRequest, result_reference,
+    UpdatedClone, WorkspaceError, Worktree, WorktreeKey, WorktreeRequest, result_reference,
+    saved_reference,
 };
 
 use crate::project::{Project, at, branch, commit_file, git, read, write};
@@ -95,8 +96,8 @@ impl Host {
         Repository::open(&self.root, options()).unwrap()
     }
 
-    /// Makes the worktree of the issue, and commits a file there.
-    fn work(&self, file: &str) -> (PathBuf, CommitId) {
+    /// Makes the worktree of the issue.
+    fn worktree(&self) -> Worktree {
         let prepared = self.repository().prepare_worktree(&WorktreeRequest {
             key: &key(),
             branch: &own(),
@@ -104,7 +105,12 @@ impl Host {
             merge: BaseMerge::Leave,
             now: at(2),
         });
-        let path = prepared.unwrap().worktree.path().to_owned();
+        prepared.unwrap().worktree
+    }
+
+    /// Makes the worktree of the issue, and commits a file there.
+    fn work(&self, file: &str) -> (PathBuf, CommitId) {
+        let path = self.worktree().path().to_owned();
         let commit = commit_file(&path, file, "work\n");
         (path, commit)
     }
@@ -172,6 +178,60 @@ fn a_result_has_a_ref_of_its_own_that_only_its_run_moves() {
     other.try_update(Some(one)).unwrap();
     assert!(other.repository().has_commit(&second).unwrap());
     assert_eq!(other.try_update(Some(run("none"))).unwrap().start, None);
+}
+
+#[test]
+fn what_is_saved_has_everything_and_counts_for_nothing() {
+    let hub = Hub::new();
+    let (host, other) = (hub.host("h1"), hub.host("h2"));
+    host.update();
+    let (path, _head) = host.work("one.txt");
+    for (name, stage) in [("staged.txt", true), ("loose.txt", false)] {
+        std::fs::write(path.join(name), "not committed\n").unwrap();
+        if stage {
+            git(&path, &["add", name]);
+        }
+    }
+    let index = PathBuf::from(git(
+        &path,
+        &["rev-parse", "--path-format=absolute", "--git-path", "index"],
+    ));
+    let before = (
+        std::fs::read(&index).unwrap(),
+        git(&path, &["rev-parse", "HEAD"]),
+    );
+    let (repository, worktree) = (host.repository(), host.worktree());
+    let first = repository.save_point(&worktree).unwrap();
+    assert_eq!(
+        (
+            std::fs::read(&index).unwrap(),
+            git(&path, &["rev-parse", "HEAD"])
+        ),
+        before,
+        "the agent notices nothing"
+    );
+    let (run, reference) = (run("r1"), saved_reference(&key(), &run("r1")));
+    let push = |commit, over| host.clone.push_saved(&key(), &run, commit, over).unwrap();
+    assert_eq!(push(&first, None), Pushed::Done);
+    let files = git(&hub.control.root, &["ls-tree", "--name-only", &reference]);
+    for name in ["one.txt", "staged.txt", "loose.txt"] {
+        assert!(files.lines().any(|line| line == name), "{files}");
+    }
+    // replaced by the next one, though neither has the other
+    std::fs::remove_file(path.join("loose.txt")).unwrap();
+    let second = repository.save_point(&worktree).unwrap();
+    assert_eq!(push(&second, None), Pushed::Moved);
+    assert_eq!(push(&second, Some(&first)), Pushed::Done);
+    assert_eq!(host.clone.result_of(&run).unwrap(), None);
+    // the next run on the issue can look at it, on whatever host
+    assert_eq!(other.update().start, None);
+    let fetched = |host: &Host| host.repository().saved_here(&key(), &run).unwrap();
+    assert_eq!(fetched(&other), Some(second.clone()));
+    let forget = |at| host.clone.forget_saved(&key(), &run, at).unwrap();
+    assert_eq!(forget(&first), Pushed::Moved);
+    assert_eq!(forget(&second), Pushed::Done);
+    other.update();
+    assert_eq!(fetched(&other), None);
 }
 
 #[test]

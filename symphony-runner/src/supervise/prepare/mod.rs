@@ -33,3 +33,4 @@ pub(crate) use prepared::Prepared;
 pub(crate) use run::prepare;
 pub(crate) use sandbox::protection;
 pub(crate) use session::KeptSessions;
+pub(crate) use site::{Site, change_mark};

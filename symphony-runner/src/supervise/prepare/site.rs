@@ -72,17 +72,22 @@ impl Site {
 
     /// Returns a value that changes whenever anything in the worktree does: head, changed files, their sizes and times.
     pub(crate) fn change_mark(&self) -> Option<u64> {
-        use std::os::unix::fs::MetadataExt;
-        let status = self.repository.status(&self.worktree).ok()?;
-        let head = self.repository.head_of_agent(&self.worktree).ok()?;
-        let mut hasher = DefaultHasher::new();
-        head.as_str().hash(&mut hasher);
-        for path in status.tracked.iter().chain(&status.untracked) {
-            path.hash(&mut hasher);
-            if let Ok(metadata) = self.path().join(path).symlink_metadata() {
-                (metadata.len(), metadata.mtime(), metadata.mtime_nsec()).hash(&mut hasher);
-            }
-        }
-        Some(hasher.finish())
+        change_mark(&self.repository, &self.worktree)
     }
+}
+
+/// Returns a value that changes whenever anything in a worktree does: head, changed files, their sizes and times.
+pub(crate) fn change_mark(repository: &Repository, worktree: &Worktree) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let status = repository.status(worktree).ok()?;
+    let head = repository.head_of_agent(worktree).ok()?;
+    let mut hasher = DefaultHasher::new();
+    head.as_str().hash(&mut hasher);
+    for path in status.tracked.iter().chain(&status.untracked) {
+        path.hash(&mut hasher);
+        if let Ok(metadata) = worktree.path().join(path).symlink_metadata() {
+            (metadata.len(), metadata.mtime(), metadata.mtime_nsec()).hash(&mut hasher);
+        }
+    }
+    Some(hasher.finish())
 }
