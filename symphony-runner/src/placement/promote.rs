@@ -1,5 +1,7 @@
 //! Bringing in what runs on other hosts made: the branch of an issue moves to it before anyone goes on with the issue.
 
+use std::time::{Duration, Instant};
+
 use symphony_core::Timestamp;
 use symphony_core::config::{Database, ProjectConfig};
 use symphony_store::{Project, Store, Unpromoted};
@@ -10,6 +12,9 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::{issue_workspace, open_repository};
 use crate::step_event::{IssueStepEvent, StepEvent};
+
+/// How long a tick brings the results of a project in before it goes on: until it has observed, no lost run is taken back and nothing is claimed.
+const TIME_MAX: Duration = Duration::from_secs(5);
 
 /// What was brought in, and what was not.
 #[derive(Debug, Default)]
@@ -33,6 +38,7 @@ pub(crate) fn bring_in_results(
         return Ok(brought);
     }
     for project in store.projects()? {
+        let begun = Instant::now();
         let waiting = store.unpromoted(&project.id)?;
         if waiting.is_empty() {
             continue;
@@ -48,6 +54,10 @@ pub(crate) fn bring_in_results(
             }
         };
         for result in waiting {
+            // The next tick goes on with the oldest that is left.
+            if begun.elapsed() >= TIME_MAX {
+                break;
+            }
             match bring_in(installation, store, &project, &config, &result) {
                 Ok(Some(event)) => {
                     let issue = result.issue.clone();
