@@ -67,6 +67,12 @@ impl RunPaths {
         self.dir.join("suspicion.json")
     }
 
+    /// Where the worker of this host says that someone asked for the end of the run. The supervisor asks the database then, which alone
+    /// decides.
+    pub(crate) fn asked_to_end(&self) -> PathBuf {
+        self.dir.join("asked-to-end")
+    }
+
     /// The MCP socket.
     pub fn socket(&self) -> PathBuf {
         self.dir.join("mcp.sock")
@@ -167,6 +173,7 @@ impl RunPaths {
                 self.prompts().iter().try_for_each(|path| remove(path))?;
                 // It has a line for each branch: with thousands of branches, the records of all runs would fill a disk.
                 remove(&self.shared_state())?;
+                remove(&self.asked_to_end())?;
             }
             LeftoverOwner::Kept => {}
             LeftoverOwner::Unclaimed => {

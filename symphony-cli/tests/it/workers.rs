@@ -303,6 +303,24 @@ fn what_a_lost_host_had_saved_is_kept_and_shown_to_the_next_run() {
 }
 
 #[test]
+fn a_request_to_end_a_run_does_not_wait_for_the_next_beat() {
+    let (mut control, issue) = with_waiting_agent("asked");
+    // 20 s apart
+    let host = control.host_without_haste("h1");
+    let run = control.claim_issue(&issue);
+    until_at_work(&control, &host, &run);
+    let begun = Instant::now();
+    control.project.ok(&["runs", "cancel", run.as_str()]);
+    until("the agent has ended", || {
+        agents_of(run.as_str()).is_empty().then_some(())
+    });
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(12), "{took:?}");
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "cancelled", "{ended:#?}");
+}
+
+#[test]
 fn a_worker_whose_clock_is_wrong_takes_nothing_and_says_so() {
     let (mut control, issue) = with_waiting_agent("clock");
     control.set_clock_ahead(45);

@@ -32,7 +32,12 @@ pub(crate) async fn until_cancelled<T>(
 
 async fn must_end(job: &Job<'_>, store: &StoreThread) -> bool {
     if let Some(holding) = &job.holding {
-        return holding.is_cancelled() || holding.release().is_some();
+        if holding.is_cancelled() || holding.release().is_some() {
+            return true;
+        }
+        if !job.paths.asked_to_end().exists() {
+            return false;
+        }
     }
     let run = job.run.id.clone();
     let asked = store.call(move |store| store.cancel_requested(&run)).await;
@@ -41,7 +46,10 @@ async fn must_end(job: &Job<'_>, store: &StoreThread) -> bool {
 
 /// Returns whether a person has asked for the end of the run.
 pub(super) async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
-    if let Some(holding) = &job.holding {
+    // Beats bring it back, too, up to 20 s later. The file is only a reason to ask: an agent could write it.
+    if let Some(holding) = &job.holding
+        && (holding.is_cancelled() || !job.paths.asked_to_end().exists())
+    {
         return Ok(holding.is_cancelled());
     }
     let run = job.run.id.clone();

@@ -10,7 +10,7 @@ use super::model::{Looked, WorkerNews};
 use super::round::Round;
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::paths::RunPaths;
+use crate::paths::{RunPaths, write_private};
 use crate::process::{ProcessError, RunLock, lock_state};
 use crate::supervise::{SuperviseMode, launch_supervisor};
 use crate::watchdog::{end_stuck, finish_dead, look_at_run, suspect};
@@ -28,7 +28,10 @@ impl Round<'_> {
         let (installation, project) = (&local.installation, &local.project);
         let paths = RunPaths::new(&project.root, &run.id);
         match lock_state(&paths.lock())? {
-            LockState::Held => watch_over(installation, project, run, &paths),
+            LockState::Held => {
+                pass_on_request(run, &paths)?;
+                watch_over(installation, project, run, &paths)
+            }
             // No one has worked on it here: the worker before this one died after it had taken the run.
             LockState::Missing if run.status == RunStatus::Starting => {
                 self.launch(installation, project, run, SuperviseMode::Run)?;
@@ -76,6 +79,15 @@ fn finishing(run: &Run) -> Looked {
     Looked::Did(WorkerNews::Finishing {
         run: run.id.clone(),
     })
+}
+
+/// Passes on that someone asked for the end of a run: this round's question has brought it back, and the run's next beat may be 20 s away.
+fn pass_on_request(run: &Run, paths: &RunPaths) -> Result<(), RunnerError> {
+    let path = paths.asked_to_end();
+    if run.cancel_requested_at.is_none() || path.exists() {
+        return Ok(());
+    }
+    write_private(&path, "")
 }
 
 /// Returns whether exit handling waits for its next try.

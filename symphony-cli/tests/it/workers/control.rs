@@ -134,22 +134,37 @@ impl Control {
         self.host_on(&self.address, name, slots)
     }
 
+    /// Has control and host beat as rarely as they do for people, and starts a worker.
+    pub(super) fn host_without_haste(&mut self, name: &str) -> Host {
+        self.project
+            .set_variable("SYMPHONY_TEST_LEASE_DIVISOR", "1");
+        let mut host = self.prepared_host(&self.address, name, 1);
+        host.divisor = "1";
+        host.begin(&[]);
+        host
+    }
+
     /// Starts a worker that reaches the database by another address.
     pub(super) fn host_on(&self, address: &str, name: &str, slots: u32) -> Host {
+        let mut host = self.prepared_host(address, name, slots);
+        host.begin(&[]);
+        host
+    }
+
+    fn prepared_host(&self, address: &str, name: &str, slots: u32) -> Host {
         let home = self.project.beside.join(name);
         let own = home.join(".config/symphony");
         std::fs::create_dir_all(&own).unwrap();
         let config = json!({ "sandbox": "off", "database": address });
         std::fs::write(own.join("config.json"), config.to_string()).unwrap();
         let data = home.join("data");
-        let mut host = Host {
+        Host {
             name: name.to_owned(),
             home,
             data,
             slots,
+            divisor: DIVISOR,
             child: None,
-        };
-        host.begin(&[]);
-        host
+        }
     }
 }

@@ -19,6 +19,7 @@ pub(super) struct Host {
     pub(super) home: PathBuf,
     pub(super) data: PathBuf,
     pub(super) slots: u32,
+    pub(super) divisor: &'static str,
     pub(super) child: Option<Child>,
 }
 
@@ -32,7 +33,7 @@ impl Host {
             .env("HOME", &self.home)
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
+            .env("SYMPHONY_TEST_LEASE_DIVISOR", self.divisor);
         command
     }
 
