@@ -1,4 +1,5 @@
-//! A cargo project whose checkouts are seen at one path, by moving them there while a command runs.
+//! A project whose checkouts are seen at one path, by moving them there while a command runs. It builds with cargo where no
+//! other files are given.
 
 use std::cell::Cell;
 use std::fs;
@@ -94,12 +95,19 @@ pub(crate) struct Warm {
 }
 
 impl Warm {
-    /// Makes the project.
+    /// Makes a project that builds with cargo.
     pub(crate) fn new() -> Self {
+        Self::of(|root| {
+            for (path, text) in FILES {
+                write(root.join(path), text);
+            }
+        })
+    }
+
+    /// Makes a project with the files that `fill` writes into its root.
+    pub(crate) fn of(fill: impl FnOnce(&Path)) -> Self {
         let project = Project::new();
-        for (path, text) in FILES {
-            write(project.root.join(path), text);
-        }
+        fill(&project.root);
         git(&project.root, &["add", "-A"]);
         git(&project.root, &["commit", "-qm", "base"]);
         let repository = project.open();
@@ -130,6 +138,29 @@ impl Warm {
         let commit = self.project.head("HEAD");
         git(root, &["reset", "-q", "--hard", self.base.as_str()]);
         commit
+    }
+
+    /// Commits what a script does to the base, and returns to the base.
+    #[cfg(feature = "ecosystems")]
+    pub(crate) fn commit_by(&self, script: &str) -> CommitId {
+        let root = &self.project.root;
+        let ran = shell(root, script);
+        assert!(ran.passed, "{script}: {}", ran.output);
+        git(root, &["add", "-A"]);
+        git(root, &["commit", "-qm", "change"]);
+        let commit = self.project.head("HEAD");
+        git(root, &["reset", "-q", "--hard", self.base.as_str()]);
+        git(root, &["clean", "-fdxq", "-e", ".symphony"]);
+        commit
+    }
+
+    /// Runs a script in a checkout, at the path where all are seen.
+    #[cfg(feature = "ecosystems")]
+    pub(crate) fn sh(&self, pristine: &Pristine, script: &str) -> Ran {
+        fs::rename(pristine.path(), &self.canonical).unwrap();
+        let ran = shell(&self.canonical, script);
+        fs::rename(&self.canonical, pristine.path()).unwrap();
+        ran
     }
 
     /// Returns the key of everything that is made here.
@@ -239,6 +270,37 @@ impl Warm {
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
                 .concat(),
         }
+    }
+}
+
+/// Runs a script in a folder, with a home of its own and without a network that it would need.
+#[cfg(feature = "ecosystems")]
+#[expect(clippy::disallowed_methods, reason = "a test plays the gate")]
+pub(crate) fn shell(folder: &Path, script: &str) -> Ran {
+    let home = tempfile::tempdir().unwrap();
+    let output = Command::new("sh")
+        .args(["-euc", script])
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", home.path())
+        .env(
+            "PYENV_ROOT",
+            std::env::var_os("PYENV_ROOT").unwrap_or_default(),
+        )
+        .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+        .env("PIP_NO_INDEX", "1")
+        .env("npm_config_offline", "true")
+        .env("npm_config_update_notifier", "false")
+        .env("npm_config_audit", "false")
+        .env("npm_config_fund", "false")
+        .output()
+        .unwrap();
+    Ran {
+        passed: output.status.success(),
+        output: [output.stdout, output.stderr]
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .concat(),
     }
 }
 
