@@ -112,7 +112,7 @@ fn the_last_lines_of_a_log_are_on_the_day_on_which_it_was_written() {
         "09:00:00 [text] a\n23:59:58 [text] b\n00:00:01 [result] c\n",
     )
     .unwrap();
-    let written = std::time::UNIX_EPOCH + std::time::Duration::from_millis(4_102_444_802_000);
+    let written = std::time::UNIX_EPOCH + std::time::Duration::from_secs(4_102_444_802);
     let file = std::fs::File::options().append(true).open(&log).unwrap();
     file.set_modified(written).unwrap();
     std::fs::write(folder.join("stream.ndjson"), "{}\n[]\n").unwrap();
