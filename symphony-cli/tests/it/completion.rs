@@ -224,6 +224,7 @@ fn ten_thousand_issues_take_no_longer_than_a_key() {
     let pairs = (0..15).map(|_| (ask(&project.root).0, ask(Path::new("/")).0));
     let (with, without): (Vec<Duration>, Vec<Duration>) = pairs.unzip();
     let fastest = |all: Vec<Duration>| all.into_iter().min().unwrap();
-    let taken = fastest(with).saturating_sub(fastest(without));
-    assert!(taken < Duration::from_millis(100), "{taken:?}");
+    let (with, without) = (fastest(with), fastest(without));
+    let most = (without * 10).max(Duration::from_millis(100));
+    assert!(with < most, "{with:?}, and {without:?} outside a project");
 }
