@@ -19,6 +19,9 @@ mod browser_live;
 #[cfg(test)]
 mod cgroups;
 #[cfg(test)]
+#[cfg(any(feature = "harness", all(feature = "postgres", feature = "failpoints")))]
+mod chance;
+#[cfg(test)]
 mod checklist;
 #[cfg(test)]
 mod completion;

@@ -1,21 +1,30 @@
 //! The fleet's control: a repository with its project, ticks in a loop, and a person who merges what is approved.
 
-use std::process::Stdio;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::config::ServerAddress;
 use symphony_core::issue::{IssueStatus, Priority};
+use symphony_core::placement::Lease;
 use symphony_core::profile::AgentChoice;
-use symphony_store::{Context, NewIssue, Store};
+use symphony_store::{Context, NewIssue, SilentRun, Store, StoreError};
+use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
 use super::host::POOL;
-use super::hub::Hub;
+use super::hub::{Hub, Place};
 use super::server::Server;
-use crate::support::{Answer, Project, bash, create_pr, git_commit, scenarios, text, worker};
+use crate::support::{
+    Answer, Project, bash, create_pr, git_commit, scenarios, text, until, worker,
+};
 
 /// Time between two ticks.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -26,7 +35,10 @@ pub(super) struct Control {
     pub(super) project: Project,
     address: String,
     is_over: AtomicBool,
+    /// The file that a tick makes when it dies after its claims; the next ticks are armed while it is set.
+    dies_at: Mutex<Option<PathBuf>>,
     pub(super) ticks: AtomicUsize,
+    begun: Instant,
 }
 
 /// What agents do: each notes its run in a file of its issue, and works for a few seconds.
@@ -39,7 +51,7 @@ fn play() -> Value {
 
 impl Control {
     /// Makes the tables as their owner, and a project whose runs wait in the pool.
-    pub(super) fn new(server: &Server, variables: &[(String, String)], config: &Value) -> Self {
+    pub(super) fn new(server: &Server, variables: &[(String, String)], hub: Place) -> Self {
         let mut project = Project::repository("project");
         for (name, value) in variables {
             project.set_variable(name, value);
@@ -52,7 +64,6 @@ impl Control {
         project.configure_home(&json!({ "sandbox": "off", "database": address }).to_string());
         let mut whole = json!({
             "pool": POOL,
-            "hub": Hub::address(),
             "gates": [],
             "judge_enabled": false,
             "max_retry_backoff_ms": 1,
@@ -60,30 +71,33 @@ impl Control {
             "max_concurrent_agents": 1,
             "keep_run_files": true,
         });
-        let keys = config.as_object().unwrap().clone();
-        whole.as_object_mut().unwrap().extend(keys);
+        if hub == Place::Bare {
+            whole["hub"] = json!(Hub::address(&project.beside));
+        }
         Self {
             project: project.set_up(&play(), &whole),
             address,
             is_over: AtomicBool::new(false),
+            dies_at: Mutex::default(),
             ticks: AtomicUsize::new(0),
+            begun: Instant::now(),
         }
-    }
-
-    /// Opens the database, as a tick does.
-    pub(super) fn store(&self) -> Store {
-        Store::open_on(&ServerAddress::parse(&self.address).unwrap()).unwrap()
     }
 
     /// Files issues; returns their identifiers.
     pub(super) fn add_issues(&self, count: usize) -> Vec<String> {
-        let mut store = self.store();
-        let project = store.projects().unwrap().remove(0).id;
+        self.try_add_issues(count).unwrap()
+    }
+
+    /// Files issues, unless the database is away.
+    pub(super) fn try_add_issues(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        let mut store = Store::open_on(&ServerAddress::parse(&self.address).unwrap())?;
+        let project = store.projects()?.remove(0).id;
         let context = Context::system(Timestamp::now());
         let mut add = |number: usize| {
             let new = NewIssue {
                 project: project.clone(),
-                title: format!("Piece of work {number}"),
+                title: format!("Piece of work {number} of {}", Timestamp::now()),
                 description: "Please do it.".to_owned(),
                 status: IssueStatus::Todo,
                 priority: Priority::None,
@@ -94,9 +108,14 @@ impl Control {
                 external_id: None,
                 choice: AgentChoice::default(),
             };
-            store.add_issue(&context, &new).unwrap().id.to_string()
+            Ok(store.add_issue(&context, &new)?.id.to_string())
         };
         (1..=count).map(&mut add).collect()
+    }
+
+    /// Returns the runs whose hosts do not answer.
+    pub(super) fn silent(&self, lease: Lease) -> Result<Vec<SilentRun>, StoreError> {
+        Store::open_on(&ServerAddress::parse(&self.address).unwrap())?.silent(lease)
     }
 
     /// Starts the ticks and the merges, each in a thread, which end when the value is dropped.
@@ -115,20 +134,58 @@ impl Control {
     fn tick_until_over(&self) {
         while !self.is_over() {
             let mut tick = self.project.command(&["tick", "--json"]);
-            let output = tick.stdin(Stdio::null()).output().unwrap();
-            assert_ne!(output.status.code(), Some(101), "{output:?}");
+            if let Some(died) = &*self.dies_at() {
+                let armed = format!("{}={}", Failpoint::TickClaimed.name(), died.display());
+                tick.env(FAILPOINTS_VARIABLE, armed);
+            }
+            self.note(&mut tick);
             self.ticks.fetch_add(1, Ordering::SeqCst);
             std::thread::sleep(PAUSE);
         }
+    }
+
+    /// Runs a command, and notes how long it took and what it reported.
+    fn note(&self, command: &mut Command) {
+        let begun = Instant::now();
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert_ne!(output.status.code(), Some(101), "{output:?}");
+        let (at, took) = (
+            self.begun.elapsed().as_secs_f64(),
+            begun.elapsed().as_secs_f64(),
+        );
+        let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let line = format!(
+            "{at:.1} s: {} took {took:.1} s: {said}\n",
+            arguments.join(" ")
+        );
+        let path = self.project.beside.join("control.log");
+        let mut log = File::options()
+            .append(true)
+            .create(true)
+            .open(path)
+            .unwrap();
+        log.write_all(line.as_bytes()).unwrap();
+    }
+
+    fn dies_at(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        self.dies_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a tick die between its claims and what follows from them.
+    pub(super) fn kill_a_tick_after_its_claims(&self) {
+        let number = self.ticks.load(Ordering::SeqCst);
+        let died = self.project.beside.join(format!("died-{number}"));
+        *self.dies_at() = Some(died.clone());
+        until("a tick has died", || died.exists().then_some(()));
+        *self.dies_at() = None;
     }
 
     /// Merges what waits for a person.
     fn merge_until_over(&self) {
         while !self.is_over() {
             for issue in self.in_review() {
-                let merge = self.project.command(&["pr", "merge", &issue]).output();
-                let merge = merge.unwrap();
-                assert_ne!(merge.status.code(), Some(101), "{merge:?}");
+                self.note(&mut self.project.command(&["pr", "merge", &issue]));
             }
             std::thread::sleep(PAUSE);
         }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::json;
 
@@ -20,6 +20,8 @@ pub(super) struct HostSettings {
     pub(super) slots: usize,
     /// Variables of the worker, and so of all that it starts.
     pub(super) variables: Vec<(String, String)>,
+    /// The settings of git of its user.
+    pub(super) git: String,
 }
 
 /// A host with its worker.
@@ -41,6 +43,7 @@ impl Host {
         std::fs::create_dir_all(&own).unwrap();
         let config = json!({ "sandbox": "off", "database": settings.database });
         std::fs::write(own.join("config.json"), config.to_string()).unwrap();
+        std::fs::write(home.join(".gitconfig"), &settings.git).unwrap();
         let mut host = Self {
             name,
             home,
@@ -60,22 +63,55 @@ impl Host {
             .open(self.home.join("worker.log"))
             .unwrap();
         let child = self
-            .network
-            .command(env!("CARGO_BIN_EXE_symphony"))
+            .symphony()
             .args(["worker", "--pool", POOL, "--host", &self.name])
             .args(["--slots", &self.settings.slots.to_string(), "--data-dir"])
             .arg(self.data())
-            .current_dir(&self.home)
-            .env_clear()
-            .env("HOME", &self.home)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .envs(self.settings.variables.iter().cloned())
             .stdin(Stdio::null())
             .stdout(output.try_clone().unwrap())
             .stderr(output)
             .spawn();
         self.worker = Some(child.unwrap());
+    }
+
+    /// Prepares a command of Symphony on this host.
+    fn symphony(&self) -> Command {
+        let mut command = self.network.command(env!("CARGO_BIN_EXE_symphony"));
+        command
+            .current_dir(&self.home)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .envs(self.settings.variables.iter().cloned());
+        command
+    }
+
+    /// Does the exit handling of a run, as the worker does when it finds that the supervisor has died; returns what it reported.
+    pub(super) fn finish(&self, run: &str) -> String {
+        let mut finish = self.symphony();
+        finish.args(["supervise", "--run", run, "--finish", "--worker-data"]);
+        let output = finish.arg(self.data()).output().unwrap();
+        let (code, said) = (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        format!("{code:?} {said}")
+    }
+
+    /// Returns the files of its runs that have a name: the run, and the text.
+    pub(super) fn run_files(&self, name: &str) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let clones = std::fs::read_dir(self.data().join("projects"));
+        for clone in clones.into_iter().flatten().flatten() {
+            let runs = std::fs::read_dir(clone.path().join(".symphony/runs"));
+            for run in runs.into_iter().flatten().flatten() {
+                if let Ok(text) = std::fs::read_to_string(run.path().join(name)) {
+                    found.push((run.file_name().to_string_lossy().into_owned(), text));
+                }
+            }
+        }
+        found
     }
 
     /// Returns the folder of its clones.

@@ -1,22 +1,29 @@
 //! A fleet: one PostgreSQL, one hub, one control and several hosts, each in a network of its own, under faults: every issue is done once.
 
 mod control;
+mod faults;
+mod gather;
 mod host;
 mod hub;
 mod namespaces;
 mod network;
+mod plan;
 mod programs;
 mod server;
+mod story;
+mod verdict;
+mod watch;
 
 use std::time::Instant;
 
-use serde_json::json;
-
 use self::control::Control;
 use self::host::{Host, HostSettings};
-use self::hub::Hub;
+use self::hub::{Hub, Place};
 use self::namespaces::{Entered, enter};
+use self::plan::{Counts, plan};
 use self::server::Server;
+use self::story::{Story, report};
+use crate::chance::Chance;
 use crate::support::until;
 
 #[test]
@@ -27,13 +34,14 @@ fn two_hosts_do_every_issue_once() {
     network::prepare();
     let variables = [("SYMPHONY_TEST_LEASE_DIVISOR".to_owned(), "6".to_owned())];
     let server = Server::start();
-    let control = Control::new(&server, &variables, &json!({}));
+    let control = Control::new(&server, &variables, Place::Bare);
     let folder = &control.project.beside;
-    let hub = Hub::start(folder);
+    let hub = Hub::start(folder, Place::Bare);
     let settings = HostSettings {
         database: server.remote_address(&folder.join("authority.pem")),
         slots: 4,
         variables: variables.to_vec(),
+        git: String::new(),
     };
     let begun = Instant::now();
     let issues = control.add_issues(8);
@@ -61,4 +69,28 @@ fn two_hosts_do_every_issue_once() {
     for answer in control.audit() {
         assert_eq!(answer.code, 0, "{answer:#?}");
     }
+}
+
+/// Hosts under faults.
+const HOSTS: u8 = 8;
+
+#[test]
+fn a_fleet_under_faults_does_every_issue_once() {
+    if enter("fleet::a_fleet_under_faults_does_every_issue_once") != Entered::Here {
+        return;
+    }
+    let asked = std::env::var("SYMPHONY_TEST_FLEET").ok();
+    let counts = Counts::named(asked.as_deref());
+    let is_whole = counts == Counts::WHOLE;
+    let story = Story {
+        hosts: HOSTS,
+        slots: if is_whole { 16 } else { 2 },
+        issues: counts.issues,
+        divisor: if is_whole { 1 } else { 6 },
+    };
+    let seed = Chance::new().below(usize::MAX) as u64;
+    let found = story.play(&plan(counts, usize::from(HOSTS), story.lease(), seed));
+    report(&found);
+    let problems = found.problems(story.lease());
+    assert!(problems.is_empty(), "{problems:#?}");
 }

@@ -103,6 +103,13 @@ impl HostNetwork {
         inside(&["route", "add", target, "via", &here]);
     }
 
+    /// Cuts a link, or connects it again. Nothing that is sent meanwhile arrives, and no one is told.
+    pub(super) fn set(&self, link: Link, is_up: bool) {
+        let state = if is_up { "up" } else { "down" };
+        let outer = link.outer(self.number);
+        run(&mut program("ip", &["link", "set", &outer, state]));
+    }
+
     /// Prepares a program that sees this network and no other one.
     pub(super) fn command(&self, name: &str) -> Command {
         let namespace = format!("--net=/proc/{}/ns/net", self.keeper.id());

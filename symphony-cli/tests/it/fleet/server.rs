@@ -1,14 +1,15 @@
-//! The fleet's PostgreSQL, with TLS as off the own machine.
+//! The fleet's PostgreSQL, with TLS as off the own machine, which is killed with all its backends.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 
 use super::namespaces::user_outside;
 use super::network::DATABASE;
 use super::programs::{is_root, program, run, succeeds};
-use crate::support::until;
+use crate::support::{kill, until};
 
 /// Sessions: up to four for each of 128 runs, and those of workers, ticks and people.
 const SESSIONS_MAX: usize = 1_000;
@@ -53,7 +54,7 @@ impl Server {
         std::fs::write(server.data().join("pg_hba.conf"), ACCESS).unwrap();
         server.begin();
         for sql in ROLES {
-            server.ask("postgres", sql);
+            run(&mut server.psql("postgres", sql));
         }
         server
     }
@@ -121,8 +122,8 @@ impl Server {
         command
     }
 
-    /// Starts it.
-    fn begin(&self) {
+    /// Starts it. After a kill the shared memory of the old one may have to be given up first.
+    pub(super) fn begin(&self) {
         let folder = self.folder.path().display();
         let settings = format!(
             "-k {folder} -c listen_addresses={DATABASE} -c fsync=off -c max_connections={SESSIONS_MAX} \
@@ -135,18 +136,45 @@ impl Server {
         });
     }
 
-    /// Asks with `psql`, and returns the rows, each a list of columns.
-    pub(super) fn rows(&self, sql: &str) -> Vec<Vec<String>> {
-        let answer = self.ask("symphony", &format!("SET search_path = symphony; {sql}"));
-        let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
-        answer.lines().map(columns).collect()
+    /// Kills it with all its backends, and starts it again after a while. Returns how many processes were killed.
+    pub(super) fn kill_and_begin(&self, down: Duration) -> usize {
+        let pid = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap();
+        let pid: i32 = pid.lines().next().unwrap().trim().parse().unwrap();
+        let children = format!("/proc/{pid}/task/{pid}/children");
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let mut pids = vec![pid];
+        pids.extend(
+            children
+                .split_whitespace()
+                .map(|pid| pid.parse::<i32>().unwrap()),
+        );
+        pids.iter().copied().for_each(kill);
+        std::thread::sleep(down);
+        self.begin();
+        pids.len()
     }
 
-    fn ask(&self, database: &str, sql: &str) -> String {
+    /// Asks with `psql`, and returns the rows, each a list of columns; `None` while the server is away.
+    pub(super) fn try_rows(&self, sql: &str) -> Option<Vec<Vec<String>>> {
+        let sql = format!("SET search_path = symphony; {sql}");
+        let output = self.psql("symphony", &sql).output().unwrap();
+        let answer = String::from_utf8(output.stdout).unwrap();
+        let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
+        let rows = answer.lines().map(columns).collect();
+        output.status.success().then_some(rows)
+    }
+
+    /// Asks with `psql` until the server answers.
+    pub(super) fn rows(&self, sql: &str) -> Vec<Vec<String>> {
+        until("the server answers", || self.try_rows(sql))
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> Command {
         let mut ask = program(&self.programs.join("psql").display().to_string(), &[]);
         ask.args(["-U", USER, "-d", database, "-AtqX"]);
         ask.args(["-v", "ON_ERROR_STOP=1", "-F", "\t", "-h"]);
-        run(ask.arg(self.folder.path()).args(["-c", sql]))
+        ask.arg(self.folder.path()).args(["-c", sql]);
+        ask
     }
 }
 

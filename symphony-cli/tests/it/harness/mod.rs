@@ -3,7 +3,6 @@
 //! Each runs a few rounds in CI and many in `just soak`: `SYMPHONY_HARNESS_ROUNDS` multiplies them by ten or a hundred.
 //! What a harness found is a test of its own elsewhere; here chance looks for more.
 
-mod chance;
 mod clock;
 mod disk;
 mod flood;

@@ -24,6 +24,8 @@ pub(crate) use openapi::OpenApi;
 pub(crate) use page::{Browser, Reply, Served, encoded, exchange, get, host_and_path, post, send};
 #[cfg(feature = "postgres")]
 pub(crate) use processes::kill_all_at_home;
+#[cfg(all(feature = "postgres", feature = "failpoints"))]
+pub(crate) use processes::{agents_at_work, at_home, supervisors_at};
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 #[cfg(any(feature = "failpoints", feature = "harness"))]
 pub(crate) use project::LIFE_MAX;

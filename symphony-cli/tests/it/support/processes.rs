@@ -52,6 +52,44 @@ pub(crate) fn supervisor_of(run: &str) -> Option<i32> {
         .find(|pid| command_line(*pid).contains(&wanted))
 }
 
+/// Returns the runs whose agents are alive, each with the issue in whose worktree a process of it is.
+#[cfg(all(feature = "postgres", feature = "failpoints"))]
+pub(crate) fn agents_at_work() -> std::collections::BTreeMap<String, String> {
+    let agent = |pid: i32| {
+        let folder = std::fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+        let mut parts = folder.iter().map(|part| part.to_string_lossy());
+        parts.find(|part| part == ".symphony-workspaces")?;
+        let issue = parts.next()?.into_owned();
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let mut pairs = environment.split(|byte| *byte == 0);
+        let run =
+            pairs.find_map(|pair| pair.strip_prefix(MARKER.as_bytes())?.strip_prefix(b"="))?;
+        Some((String::from_utf8_lossy(run).into_owned(), issue))
+    };
+    processes().into_iter().filter_map(agent).collect()
+}
+
+/// Returns the supervisors with a home folder, each with its run.
+#[cfg(all(feature = "postgres", feature = "failpoints"))]
+pub(crate) fn supervisors_at(home: &Path) -> Vec<(i32, String)> {
+    let of = |pid: i32| {
+        let line = command_line(pid);
+        let run = line.split("supervise --run ").nth(1)?;
+        Some((pid, run.split(' ').next()?.to_owned()))
+    };
+    let pids = with_variable(
+        "HOME",
+        home.to_str().expect("test folders have plain names"),
+    );
+    pids.into_iter().filter_map(of).collect()
+}
+
+/// Returns the processes with a home folder: pid and command line.
+#[cfg(all(feature = "postgres", feature = "failpoints"))]
+pub(crate) fn at_home(home: &Path) -> Vec<String> {
+    all_at_home(home)
+}
+
 /// Kills a process that a test started, without a chance to tidy up.
 pub(crate) fn kill(pid: i32) {
     let pid = Pid::from_raw(pid).expect("a process has a positive number");

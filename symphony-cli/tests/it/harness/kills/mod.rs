@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::chance::Chance;
 use super::rounds;
+use crate::chance::Chance;
 use crate::plan_support::{PLAN_WORKER, complete, plan_of};
 use crate::support::{
     LIFE_MAX, Project, approving_judge, bash, create_pr, git_commit, scenario, scenarios, text,

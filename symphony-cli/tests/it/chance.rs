@@ -4,10 +4,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The generator `SplitMix64`: small, and good enough to choose victims.
 #[derive(Debug)]
-pub(super) struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let given = std::env::var("SYMPHONY_HARNESS_SEED").ok();
         let seed = given.map_or_else(
             || {
@@ -17,11 +17,16 @@ impl Chance {
             |text| text.parse().expect("SYMPHONY_HARNESS_SEED is a number"),
         );
         println!("SYMPHONY_HARNESS_SEED={seed}");
+        Self::of(seed)
+    }
+
+    /// Begins with a seed.
+    pub(crate) const fn of(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Returns a number below a limit.
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -30,7 +35,7 @@ impl Chance {
     }
 
     /// Lets a while pass, so that the next deed falls into any moment.
-    pub(super) fn pause(&mut self, longest: Duration) {
+    pub(crate) fn pause(&mut self, longest: Duration) {
         let milliseconds = usize::try_from(longest.as_millis()).expect("a short while");
         let pause = self.below(milliseconds + 1);
         std::thread::sleep(Duration::from_millis(pause as u64));

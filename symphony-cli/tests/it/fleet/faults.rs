@@ -1,0 +1,200 @@
+//! Breaks what the plan says, and notes what that explains later.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use symphony_core::placement::Lease;
+
+use super::control::Control;
+use super::host::Host;
+use super::network::Link;
+use super::plan::{Fault, Planned};
+use super::server::Server;
+use super::verdict::Zombie;
+use crate::support::{agents_of, kill, supervisors_at, until};
+
+/// What the faults did.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    /// A line for each.
+    pub(super) lines: Vec<String>,
+    pub(super) stopped: BTreeSet<String>,
+    pub(super) faulty_hosts: BTreeSet<String>,
+    pub(super) is_server_killed: bool,
+    pub(super) expected_zombies: BTreeSet<Zombie>,
+    pub(super) noticed_after: Vec<Duration>,
+    /// What a worker wrote that had slept while its run was taken back.
+    pub(super) late_ends: Vec<String>,
+}
+
+/// What may be broken.
+#[derive(Debug)]
+pub(super) struct Field<'a> {
+    pub(super) server: &'a Server,
+    pub(super) control: &'a Control,
+    pub(super) hosts: Vec<Mutex<Host>>,
+    pub(super) lease: Lease,
+    pub(super) begun: Instant,
+    pub(super) record: Mutex<Record>,
+}
+
+impl Field<'_> {
+    /// Carries out a plan, and returns when the last fault is over.
+    pub(super) fn inflict(&self, plan: &[Planned]) {
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            for planned in plan {
+                std::thread::sleep(planned.at.saturating_sub(begun.elapsed()));
+                scope.spawn(|| {
+                    let started = self.begun.elapsed();
+                    let note = self.break_it(&planned.fault);
+                    let (from, to) = (started.as_secs_f64(), self.begun.elapsed().as_secs_f64());
+                    let line = format!("{from:.1}–{to:.1} s: {:?}{note}", planned.fault);
+                    println!("{line}");
+                    self.record().lines.push(line);
+                });
+            }
+        });
+    }
+
+    pub(super) fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn host(&self, host: usize) -> MutexGuard<'_, Host> {
+        self.hosts[host]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what is to be added to the line of the fault.
+    fn break_it(&self, fault: &Fault) -> String {
+        if fault.may_lose_runs()
+            && let Some(host) = fault.host()
+        {
+            let name = self.host(host).name.clone();
+            self.record().faulty_hosts.insert(name);
+        }
+        match fault {
+            Fault::KillWorker { host, away } => {
+                let mut host = self.host(*host);
+                host.kill_worker();
+                std::thread::sleep(*away);
+                host.begin();
+                String::new()
+            }
+            Fault::KillSupervisor { host } => {
+                let (pid, run) = victim(&self.host(*host));
+                kill(pid);
+                format!(" {run}")
+            }
+            Fault::StopSupervisor { host, during } => self.stop_supervisor(*host, *during),
+            Fault::StopWorker { host, during } => self.stop_worker(*host, *during),
+            Fault::Cut {
+                host,
+                links,
+                during,
+            } => self.cut(*host, links, *during),
+            Fault::KillControl => {
+                self.control.kill_a_tick_after_its_claims();
+                String::new()
+            }
+            Fault::KillServer { away } => {
+                self.record().is_server_killed = true;
+                format!(": {} processes", self.server.kill_and_begin(*away))
+            }
+        }
+    }
+
+    fn stop_supervisor(&self, host: usize, during: Duration) -> String {
+        let host = self.host(host);
+        let (pid, run) = victim(&host);
+        self.record().stopped.insert(run.clone());
+        let begun = Instant::now();
+        signal(pid, Signal::STOP);
+        self.until_noticed(&host.name, begun);
+        std::thread::sleep(during.saturating_sub(begun.elapsed()));
+        self.until_taken_back(&run, &host.name);
+        signal(pid, Signal::CONT);
+        self.record().expected_zombies.insert(Zombie::Supervisor);
+        format!(" {run}, back after {:?}", begun.elapsed())
+    }
+
+    /// The worker sleeps after it has seen that a supervisor died, and ends its run when that is another's.
+    fn stop_worker(&self, host: usize, during: Duration) -> String {
+        let host = self.host(host);
+        let worker = host
+            .worker()
+            .expect("no other fault of this host is going on");
+        let (pid, run) = victim(&host);
+        let begun = Instant::now();
+        signal(worker, Signal::STOP);
+        kill(pid);
+        self.until_noticed(&host.name, begun);
+        std::thread::sleep(during.saturating_sub(begun.elapsed()));
+        self.until_taken_back(&run, &host.name);
+        let said = host.finish(&run);
+        signal(worker, Signal::CONT);
+        let mut record = self.record();
+        record.expected_zombies.insert(Zombie::Worker);
+        record.late_ends.push(said.clone());
+        format!(" {run}: {said}")
+    }
+
+    fn cut(&self, host: usize, links: &[Link], during: Duration) -> String {
+        let host = self.host(host);
+        let (_, run) = victim(&host);
+        let begun = Instant::now();
+        for link in links {
+            host.network.set(*link, false);
+        }
+        if links.contains(&Link::Database) {
+            self.until_noticed(&host.name, begun);
+        }
+        std::thread::sleep(during.saturating_sub(begun.elapsed()));
+        for link in links {
+            host.network.set(*link, true);
+        }
+        format!(" {run}")
+    }
+
+    /// Waits until the host is silent by the statement that all readers ask, which is of the tick's own user.
+    fn until_noticed(&self, host: &str, begun: Instant) {
+        until("the silent host is noticed", || {
+            // the database may be away
+            let silent = self.control.silent(self.lease).ok()?;
+            silent
+                .iter()
+                .any(|run| run.host.as_str() == host)
+                .then_some(())
+        });
+        self.record().noticed_after.push(begun.elapsed());
+    }
+
+    /// Waits until a run is not its host's any more.
+    fn until_taken_back(&self, run: &str, host: &str) {
+        let sql = format!(
+            "SELECT 1 FROM run WHERE id = '{run}' AND (host <> '{host}' OR status NOT IN ('starting', 'running'))"
+        );
+        until("the run is taken back", || {
+            self.server.try_rows(&sql)?.pop().map(drop)
+        });
+    }
+}
+
+/// Waits for a supervisor whose agent is at work.
+fn victim(host: &Host) -> (i32, String) {
+    until("a supervisor at work", || {
+        let supervisors = supervisors_at(&host.home);
+        let has_agent = |(_, run): &(i32, String)| !agents_of(run).is_empty();
+        supervisors.into_iter().find(has_agent)
+    })
+}
+
+fn signal(pid: i32, signal: Signal) {
+    let pid = Pid::from_raw(pid).expect("a process has a positive number");
+    // it may be gone by itself
+    let _gone = kill_process(pid, signal);
+}

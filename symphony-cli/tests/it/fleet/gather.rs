@@ -1,0 +1,178 @@
+//! What was found at the end, in the database, in the repository, on the hosts and in `/proc`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::faults::Field;
+use super::verdict::{Found, IssueFound, RunFound, Zombie};
+use crate::support::at_home;
+
+/// Events of a run after a newer run on its issue was claimed. The refusal of a write is recorded as one.
+const LATE_WRITES: &str = "SELECT DISTINCT e.run, e.kind FROM event e JOIN run r ON r.id = e.run JOIN run n ON n.issue = r.issue
+     WHERE e.actor NOT IN ('human', 'system', 'tick') AND n.started_at > r.started_at AND e.at > n.started_at
+         AND e.kind <> 'write_refused'";
+
+/// What supervisors report when the database refuses what they write.
+const REFUSED: [&str; 3] = ["not this host's any more", "was given up", "superseded"];
+
+impl Field<'_> {
+    /// Gathers all but what was watched while the faults went on.
+    pub(super) fn found(&self) -> Found {
+        let record = self.record();
+        Found {
+            issues: self.issues(),
+            runs: self.runs(),
+            stopped: record.stopped.clone(),
+            faulty_hosts: record.faulty_hosts.clone(),
+            is_server_killed: record.is_server_killed,
+            expected_zombies: record.expected_zombies.clone(),
+            noticed_after: record.noticed_after.clone(),
+            refused: self.refused(&record.late_ends),
+            late_writes: self.late_writes(),
+            audit: self.audit(),
+            log_lags: self.log_lags(),
+            ..Found::default()
+        }
+    }
+
+    fn issues(&self) -> BTreeMap<String, IssueFound> {
+        let mut issues: BTreeMap<String, IssueFound> = BTreeMap::new();
+        for row in self.server.rows("SELECT id, status FROM issue") {
+            issues
+                .entry(row[0].clone())
+                .or_default()
+                .status
+                .clone_from(&row[1]);
+        }
+        let merged = "SELECT issue, run FROM pull_request WHERE state = 'merged'";
+        for row in self.server.rows(merged) {
+            let issue = issues.entry(row[0].clone()).or_default();
+            issue.merged += 1;
+            issue.merged_runs.push(row[1].clone());
+        }
+        let project = &self.control.project;
+        let log = project.git(&[
+            "log",
+            "--first-parent",
+            "-m",
+            "--name-only",
+            "--format=",
+            "main",
+        ]);
+        for name in log.lines() {
+            if let Some(issue) = issues.get_mut(issue_of_file(name)) {
+                issue.commits += 1;
+            }
+        }
+        let notes = project.git(&[
+            "grep",
+            "-h",
+            "--full-name",
+            "-e",
+            ".",
+            "--heading",
+            "main",
+            "--",
+            "work-*",
+        ]);
+        let mut current = String::new();
+        for line in notes.lines() {
+            match line.strip_prefix("main:") {
+                Some(name) => issue_of_file(name).clone_into(&mut current),
+                None => {
+                    if let Some(issue) = issues.get_mut(&current) {
+                        issue.noted.push(line.to_owned());
+                    }
+                }
+            }
+        }
+        issues
+    }
+
+    fn runs(&self) -> BTreeMap<String, RunFound> {
+        let sql = "SELECT id, coalesce(issue, ''), coalesce(host, ''), status, coalesce(error_class, ''), started_at,
+             coalesce(ended_at, -1) FROM run";
+        let run = |row: Vec<String>| {
+            let ended_at = row[6].parse().unwrap();
+            let run = RunFound {
+                issue: row[1].clone(),
+                host: row[2].clone(),
+                status: row[3].clone(),
+                error: row[4].clone(),
+                started_at: row[5].parse().unwrap(),
+                ended_at: (ended_at >= 0).then_some(ended_at),
+            };
+            (row[0].clone(), run)
+        };
+        self.server.rows(sql).into_iter().map(run).collect()
+    }
+
+    fn late_writes(&self) -> Vec<(String, String)> {
+        let rows = self.server.rows(LATE_WRITES).into_iter();
+        rows.map(|row| (row[0].clone(), row[1].clone())).collect()
+    }
+
+    fn refused(&self, late_ends: &[String]) -> BTreeMap<Zombie, usize> {
+        let is_refused = |text: &str| REFUSED.iter().any(|words| text.contains(words));
+        let mut refused = BTreeMap::new();
+        let workers = late_ends.iter().filter(|said| is_refused(said)).count();
+        let supervisors = (0..self.hosts.len())
+            .flat_map(|host| self.host(host).run_files("supervisor.log"))
+            .filter(|(_, log)| is_refused(log))
+            .count();
+        for (zombie, count) in [(Zombie::Worker, workers), (Zombie::Supervisor, supervisors)] {
+            if count > 0 {
+                refused.insert(zombie, count);
+            }
+        }
+        refused
+    }
+
+    fn audit(&self) -> Vec<String> {
+        let answers = self.control.audit().into_iter();
+        answers
+            .filter(|answer| answer.code != 0)
+            .map(|answer| format!("the audit: {}{}", answer.stdout, answer.stderr))
+            .collect()
+    }
+
+    /// Returns how long after an agent wrote its time its log was in the database, for hosts without a fault.
+    fn log_lags(&self) -> Vec<Duration> {
+        let faulty = self
+            .record
+            .try_lock()
+            .map(|record| record.faulty_hosts.clone());
+        let faulty = faulty.unwrap_or_default();
+        let sql = "SELECT r.host, l.at, substring(convert_from(l.bytes, 'UTF8') FROM 'clock ([0-9]{13})') AS clock
+             FROM run_log l JOIN run r ON r.id = l.run WHERE convert_from(l.bytes, 'UTF8') ~ 'clock [0-9]{13}'";
+        let lag = |row: Vec<String>| {
+            let ms = row[1].parse::<i64>().ok()? - row[2].parse::<i64>().ok()?;
+            let lag = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+            (!faulty.contains(&row[0])).then_some(lag)
+        };
+        self.server.rows(sql).into_iter().filter_map(lag).collect()
+    }
+
+    /// Returns what still runs on the hosts apart from the workers.
+    pub(super) fn left(&self) -> Vec<String> {
+        let of_host = |host: usize| {
+            let host = self.host(host);
+            let worker = host.worker().map(|pid| format!("{pid} "));
+            let is_left = move |line: &String| {
+                !worker
+                    .as_ref()
+                    .is_some_and(|pid| line.starts_with(pid.as_str()))
+            };
+            at_home(&host.home)
+                .into_iter()
+                .filter(is_left)
+                .collect::<Vec<_>>()
+        };
+        (0..self.hosts.len()).flat_map(of_host).collect()
+    }
+}
+
+fn issue_of_file(name: &str) -> &str {
+    let name = name.strip_prefix("work-").unwrap_or_default();
+    name.strip_suffix(".txt").unwrap_or_default()
+}

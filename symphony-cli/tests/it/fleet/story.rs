@@ -1,0 +1,165 @@
+//! The whole: a fleet, a plan, and what is found at the end.
+
+use std::num::NonZeroU64;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use symphony_core::placement::Lease;
+
+use super::control::Control;
+use super::faults::{Field, Record};
+use super::host::{Host, HostSettings};
+use super::hub::{Hub, Place};
+use super::plan::Planned;
+use super::server::Server;
+use super::verdict::{Beside, Found, orphans_after, percentile};
+use super::{network, watch};
+
+/// How long one issue may take to be merged.
+const ISSUE_MAX: Duration = Duration::from_secs(5);
+/// How many lost hosts may come one after the other on the last issue, each of which takes a lease in seconds.
+const LEASES_MAX: Duration = Duration::from_secs(3);
+
+/// What a story is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Story {
+    pub(super) hosts: u8,
+    pub(super) slots: usize,
+    pub(super) issues: usize,
+    /// By how much the lease is shorter than in production.
+    pub(super) divisor: u64,
+}
+
+impl Story {
+    /// Returns the lease of the hosts.
+    pub(super) fn lease(&self) -> Lease {
+        Lease::default().shortened(NonZeroU64::new(self.divisor).expect("a divisor"))
+    }
+
+    /// Plays it until every issue is done; returns what was found.
+    pub(super) fn play(&self, plan: &[Planned]) -> Found {
+        network::prepare();
+        let divisor = self.divisor.to_string();
+        let variables = [("SYMPHONY_TEST_LEASE_DIVISOR".to_owned(), divisor)];
+        let server = Server::start();
+        let control = Control::new(&server, &variables, Place::Control);
+        let folder = &control.project.beside;
+        let _hub = Hub::start(folder, Place::Control);
+        let settings = HostSettings {
+            database: server.remote_address(&folder.join("authority.pem")),
+            slots: self.slots,
+            variables: variables.to_vec(),
+            git: Hub::git_settings(folder),
+        };
+        control.add_issues(self.issues);
+        let begun = Instant::now();
+        let host = |number| Mutex::new(Host::new(folder, number, &settings));
+        let field = Field {
+            server: &server,
+            control: &control,
+            hosts: (1..=self.hosts).map(host).collect(),
+            lease: self.lease(),
+            begun,
+            record: Mutex::new(Record::default()),
+        };
+        let (orphans, beside) = field.live_through(plan);
+        let mut found = field.found();
+        (found.orphans, found.beside) = (orphans, beside);
+        found
+    }
+}
+
+impl Field<'_> {
+    fn live_through(&self, plan: &[Planned]) -> (Vec<String>, std::collections::BTreeSet<Beside>) {
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let watched = scope.spawn(|| watch::watch(|| is_over.load(Ordering::SeqCst)));
+            let _end = EndOnDrop(&is_over);
+            let at_work = self.control.begin(scope);
+            let are_over = AtomicBool::new(false);
+            std::thread::scope(|faults| {
+                faults.spawn(|| self.keep_busy(&are_over));
+                let _end = EndOnDrop(&are_over);
+                self.inflict(plan);
+            });
+            let last_fault = Instant::now();
+            println!(
+                "{:.1} s: the faults are over",
+                self.begun.elapsed().as_secs_f64()
+            );
+            self.until_done(self.done_max());
+            println!(
+                "{:.1} s: every issue is done",
+                self.begun.elapsed().as_secs_f64()
+            );
+            let mut left = self.left();
+            while !left.is_empty() && last_fault.elapsed() < orphans_after(self.lease) {
+                std::thread::sleep(Duration::from_millis(500));
+                left = self.left();
+            }
+            drop(at_work);
+            is_over.store(true, Ordering::SeqCst);
+            (left, watched.join().unwrap())
+        })
+    }
+
+    /// Files more issues while faults need victims.
+    fn keep_busy(&self, are_over: &AtomicBool) {
+        while !are_over.load(Ordering::SeqCst) {
+            let open = "SELECT count(*) FROM issue WHERE status NOT IN ('done', 'review')";
+            let open = self.server.try_rows(open);
+            if open.is_some_and(|open| open[0][0].parse::<usize>().unwrap() < self.hosts.len() * 2)
+            {
+                // the database may be away
+                let _added = self.control.try_add_issues(self.hosts.len());
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+
+    /// Returns how long the rest of the issues may take when the faults are over: a merge after the other, on a busy machine.
+    fn done_max(&self) -> Duration {
+        let issues = self.server.rows("SELECT count(*) FROM issue");
+        let issues: u32 = issues[0][0].parse().unwrap();
+        LEASES_MAX * u32::try_from(self.lease.lost_ms()).unwrap() / 1_000 + ISSUE_MAX * issues
+    }
+
+    fn until_done(&self, limit: Duration) {
+        let begun = Instant::now();
+        loop {
+            let open = self
+                .server
+                .rows("SELECT id, status FROM issue WHERE status <> 'done'");
+            // what is open after that is a problem of the verdict, with its name
+            if open.is_empty() || begun.elapsed() > limit {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    }
+}
+
+/// Sets a flag at the end, also of a test that fails.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Prints the figures.
+pub(super) fn report(found: &Found) {
+    let runs = found.runs.len();
+    let mut ends = std::collections::BTreeMap::<String, usize>::new();
+    for run in found.runs.values() {
+        let end = [run.status.as_str(), run.error.as_str()].join(" ");
+        *ends.entry(end.trim_end().to_owned()).or_default() += 1;
+    }
+    println!("{} issues, {runs} runs: {ends:?}", found.issues.len());
+    println!("refused writes: {:?}", found.refused);
+    println!("silent hosts were noticed after {:?}", found.noticed_after);
+    let lags = [50, 95, 100].map(|part| percentile(&found.log_lags, part));
+    println!("logs reached readers after {lags:?} (half, 95 %, all)");
+}
