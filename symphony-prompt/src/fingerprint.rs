@@ -20,6 +20,14 @@ pub(crate) fn fingerprint_of<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> Stri
     for mut piece in pieces {
         length += piece.len() as u64;
         while !piece.is_empty() {
+            if filled == 0 {
+                // most of a text is read where it is: copying it into the block took longer than mixing it
+                let (blocks, rest) = piece.as_chunks::<BLOCK_BYTES>();
+                for block in blocks {
+                    mix(&mut lanes, block);
+                }
+                piece = rest;
+            }
             let room = block.get_mut(filled..).unwrap_or_default();
             let taken = room.len().min(piece.len());
             let (begin, rest) = piece.split_at(taken);
@@ -47,7 +55,7 @@ pub(crate) fn fingerprint_of<'p>(pieces: impl Iterator<Item = &'p [u8]>) -> Stri
     out
 }
 
-fn mix(lanes: &mut [u64; LANES], block: &[u8]) {
+fn mix(lanes: &mut [u64; LANES], block: &[u8; BLOCK_BYTES]) {
     for (lane, word) in lanes.iter_mut().zip(block.chunks_exact(8)) {
         let word = word.try_into().map_or(0, u64::from_le_bytes);
         *lane = (*lane ^ word).wrapping_mul(MULTIPLY).rotate_left(29);
