@@ -37,8 +37,8 @@ struct Work {
     hub: HandOver,
     /// The mark of the worktree when it was last saved, or when the agent began.
     mark: Option<u64>,
-    /// What the hub has; `None` before this supervisor has asked.
-    at_hub: Option<Option<CommitId>>,
+    /// What this supervisor brought to the hub last; `None` before it has, and after a failure.
+    at_hub: Option<CommitId>,
 }
 
 impl Saving {
@@ -107,8 +107,8 @@ impl Work {
         }
         let commit = self.repository.save_point(&self.worktree)?;
         let before = match self.at_hub.take() {
-            Some(known) => known,
-            // A supervisor that died may have saved something.
+            Some(known) => Some(known),
+            // A supervisor that died may have saved something, and so may a push whose answer was lost.
             None => self.hub.saved(self.worktree.key())?,
         };
         match self
@@ -117,7 +117,7 @@ impl Work {
         {
             Pushed::Done => {
                 tracing::info!(%commit, at = %Timestamp::now(), "saved at the hub");
-                self.at_hub = Some(Some(commit));
+                self.at_hub = Some(commit);
                 self.mark = mark;
                 Ok(())
             }
