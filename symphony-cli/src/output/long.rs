@@ -1,19 +1,10 @@
 //! A long answer that a person reads through, while the rest of it is still being made.
 
-use super::pager::{self, Scroll};
+use super::pager::{self, Scroll, Wanted};
 use super::stream::Output;
 
 /// Bytes that are kept until a pager has certainly begun to read: a pipe takes 64 KiB from a program that nothing reads.
 const HELD_BYTES: usize = 256 * 1024;
-
-/// Whether more of an answer is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    /// Go on.
-    More,
-    /// The person has left the pager.
-    Enough,
-}
 
 /// An answer that comes in parts. On a terminal that is too small for it, a pager shows the first part while the others are made;
 /// the memory that it needs does not grow with it.
@@ -23,6 +14,13 @@ pub(crate) struct LongAnswer {
     /// What is not shown yet, or what has to be shown in another way if the pager turns out not to start.
     held: String,
     way: Way,
+}
+
+impl Output {
+    /// Begins an answer that a person reads through while the rest of it is made.
+    pub(crate) fn long(self) -> LongAnswer {
+        LongAnswer::new(self)
+    }
 }
 
 /// How an answer is shown.

@@ -8,7 +8,7 @@ mod screen;
 mod stream;
 mod terminal;
 
-pub(crate) use long::{LongAnswer, Wanted};
-pub(crate) use pager::Paging;
+pub(crate) use long::LongAnswer;
+pub(crate) use pager::{Paging, Wanted};
 pub(crate) use screen::Screen;
 pub(crate) use stream::Output;

@@ -4,9 +4,17 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-use super::long::Wanted;
 use super::terminal::{self, Size};
 use crate::interrupt::Interrupts;
+
+/// Whether more of an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Go on.
+    More,
+    /// The person has left the pager.
+    Enough,
+}
 
 /// The shell's exit codes for a command that it could not start.
 const NOT_STARTED: [i32; 2] = [126, 127];

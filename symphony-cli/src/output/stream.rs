@@ -7,7 +7,6 @@ use serde::Serialize;
 use symphony_runner::output::neutralised;
 use symphony_view::text::{Clock, Document, Page, View, one_line};
 
-use super::long::LongAnswer;
 use super::pager::{self, Paging};
 use super::terminal::{self, is_movable};
 use crate::failure::Context as _;
@@ -82,11 +81,6 @@ impl Output {
         let mut long = self.long();
         long.write(text)?;
         long.finish()
-    }
-
-    /// Begins an answer that a person reads through while the rest of it is made.
-    pub(crate) fn long(self) -> LongAnswer {
-        LongAnswer::new(self)
     }
 
     /// Says whether a long answer may go through a pager.
