@@ -108,7 +108,9 @@ fn a_long_log_is_written_while_it_is_read() {
         let (text, peak) = drained(&mut child);
         assert_eq!(text.len(), line.len() * lines);
         assert!(text.starts_with(line.as_bytes()) && text.ends_with(line.as_bytes()));
-        assert!((1..MEMORY_KIB_MAX).contains(&peak), "{peak} KiB");
+        // A command that writes little may have ended before a look at its memory.
+        let least = u64::from(lines == LOG_LINES);
+        assert!((least..MEMORY_KIB_MAX).contains(&peak), "{peak} KiB");
     }
 }
 

@@ -165,10 +165,8 @@ async fn listen(
     let saving = Saving::begin(job, &prepared.site);
     let watching = watch_agent(job, store, supervision, prepared, &mut live);
     // Dropped in the middle of whatever it does: it may wait for an answer of the database that never comes.
-    let watched = match while_held(job.holding.as_ref(), watching).await {
-        Ok(watched) => watched,
-        Err(release) => Ok(Some(Stop::Released(release))),
-    };
+    let watched = while_held(job.holding.as_ref(), watching).await;
+    let watched = watched.unwrap_or_else(|release| Ok(Some(Stop::Released(release))));
     drop(saving);
     match watched {
         // There is no time left in which it could end by itself.
