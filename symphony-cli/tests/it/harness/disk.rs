@@ -153,6 +153,11 @@ fn live_through(left_kib: u64) -> String {
         // what was on hold is due within a moment
         until("a tick that does something", || {
             let tick = project.symphony(&["tick", "--wait", "--json"]);
+            if tick.code == 1 && tick.stderr.contains("everything is on hold") {
+                // Gates that met the full disk at its last moment hold everything for a minute.
+                project.ok(&["resume"]);
+                return None;
+            }
             assert_eq!(tick.code, 0, "{seen}: {tick:#?}");
             let done = tick.json()["actions"] != json!([]);
             done.then_some(())
