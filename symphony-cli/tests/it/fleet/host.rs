@@ -1,13 +1,12 @@
 //! A host of the fleet: a home, a folder for clones, a network, and the worker's process.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 
 use serde_json::json;
 
 use super::network::HostNetwork;
-use crate::support::{kill, kill_all_at_home};
+use crate::support::{kill, kill_all_at_home, on_host, start_worker};
 
 /// The pool of all hosts.
 pub(super) const POOL: &str = "linux";
@@ -17,7 +16,7 @@ pub(super) const POOL: &str = "linux";
 pub(super) struct HostSettings {
     /// The address of the database.
     pub(super) database: String,
-    pub(super) slots: usize,
+    pub(super) slots: u32,
     /// Variables of the worker, and so of all that it starts.
     pub(super) variables: Vec<(String, String)>,
     /// The settings of git of its user.
@@ -57,33 +56,16 @@ impl Host {
 
     /// Starts the worker.
     pub(super) fn begin(&mut self) {
-        let output = File::options()
-            .append(true)
-            .create(true)
-            .open(self.home.join("worker.log"))
-            .unwrap();
-        let child = self
-            .symphony()
-            .args(["worker", "--pool", POOL, "--host", &self.name])
-            .args(["--slots", &self.settings.slots.to_string(), "--data-dir"])
-            .arg(self.data())
-            .stdin(Stdio::null())
-            .stdout(output.try_clone().unwrap())
-            .stderr(output)
-            .spawn();
-        self.worker = Some(child.unwrap());
+        let called = (self.name.as_str(), POOL, self.settings.slots);
+        let mut command = self.symphony();
+        let child = start_worker(&mut command, &self.home, called, &self.data(), &[]);
+        self.worker = Some(child);
     }
 
     /// Prepares a command of Symphony on this host.
     fn symphony(&self) -> Command {
         let mut command = self.network.command(env!("CARGO_BIN_EXE_symphony"));
-        command
-            .current_dir(&self.home)
-            .env_clear()
-            .env("HOME", &self.home)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .envs(self.settings.variables.iter().cloned());
+        on_host(&mut command, &self.home).envs(self.settings.variables.iter().cloned());
         command
     }
 

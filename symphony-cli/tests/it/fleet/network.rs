@@ -103,7 +103,7 @@ impl HostNetwork {
         inside(&["route", "add", target, "via", &here]);
     }
 
-    /// Cuts a link, or connects it again. Nothing that is sent meanwhile arrives, and no one is told.
+    /// Cuts a link, or connects it again. While it is cut, nothing arrives, as without the cable.
     pub(super) fn set(&self, link: Link, is_up: bool) {
         let state = if is_up { "up" } else { "down" };
         let outer = link.outer(self.number);

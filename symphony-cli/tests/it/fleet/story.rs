@@ -25,7 +25,7 @@ const LEASES_MAX: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Story {
     pub(super) hosts: u8,
-    pub(super) slots: usize,
+    pub(super) slots: u32,
     pub(super) issues: usize,
     /// By how much the lease is shorter than in production.
     pub(super) divisor: u64,

@@ -15,6 +15,8 @@ mod real_cli;
 mod roles;
 mod script;
 mod terminal;
+#[cfg(feature = "postgres")]
+mod worker_host;
 
 #[cfg(feature = "browser")]
 pub(crate) use chromium::{Chromium, Looks};
@@ -43,3 +45,5 @@ pub(crate) use script::{
     scenario, scenarios, turn, worker, write_research,
 };
 pub(crate) use terminal::Terminal;
+#[cfg(feature = "postgres")]
+pub(crate) use worker_host::{on_host, start_worker};

@@ -1,6 +1,5 @@
 //! The host of a worker: a home, a folder for clones, and the worker's process.
 
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
@@ -8,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use symphony_core::id::RunId;
 
 use super::control::Control;
-use crate::support::{kill, kill_all_at_home, until};
+use crate::support::{kill, kill_all_at_home, on_host, start_worker, until};
 
 /// By how much all times of the lease are shorter.
 pub(super) const DIVISOR: &str = "10";
@@ -27,34 +26,16 @@ impl Host {
     #[expect(clippy::disallowed_methods, reason = "end-to-end tests start programs")]
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_symphony"));
-        command
-            .current_dir(&self.home)
-            .env_clear()
-            .env("HOME", &self.home)
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("SYMPHONY_TEST_LEASE_DIVISOR", self.divisor);
+        on_host(&mut command, &self.home).env("SYMPHONY_TEST_LEASE_DIVISOR", self.divisor);
         command
     }
 
-    /// Starts the worker.
+    /// Starts the worker, with more arguments if there are any.
     pub(super) fn begin(&mut self, more: &[&str]) {
-        let output = File::options()
-            .append(true)
-            .create(true)
-            .open(self.home.join("worker.log"))
-            .unwrap();
-        let child = self
-            .command()
-            .args(["worker", "--pool", "linux", "--host", &self.name])
-            .args(["--slots", &self.slots.to_string(), "--data-dir"])
-            .arg(&self.data)
-            .args(more)
-            .stdin(std::process::Stdio::null())
-            .stdout(output.try_clone().unwrap())
-            .stderr(output)
-            .spawn();
-        self.child = Some(child.unwrap());
+        let called = (self.name.as_str(), "linux", self.slots);
+        let mut command = self.command();
+        let child = start_worker(&mut command, &self.home, called, &self.data, more);
+        self.child = Some(child);
     }
 
     pub(super) fn pid(&self) -> i32 {
