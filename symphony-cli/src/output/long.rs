@@ -19,7 +19,16 @@ pub(crate) struct LongAnswer {
 impl Output {
     /// Begins an answer that a person reads through while the rest of it is made.
     pub(crate) fn long(self) -> LongAnswer {
-        LongAnswer::new(self)
+        let way = if self.may_scroll() {
+            Way::Held
+        } else {
+            Way::Printed
+        };
+        LongAnswer {
+            output: self,
+            held: String::new(),
+            way,
+        }
     }
 }
 
@@ -35,19 +44,6 @@ enum Way {
 }
 
 impl LongAnswer {
-    pub(super) fn new(output: Output) -> Self {
-        let way = if output.may_scroll() {
-            Way::Held
-        } else {
-            Way::Printed
-        };
-        Self {
-            output,
-            held: String::new(),
-            way,
-        }
-    }
-
     /// Shows the next part, in whole lines.
     ///
     /// # Errors
