@@ -133,7 +133,8 @@ impl ScenarioFile {
 }
 
 impl Scenario {
-    /// Compiles every regular expression.
+    /// Reads every regular expression. They are compiled as they are needed: each agent is a process of its own, and a
+    /// scenario's turns need few of them.
     fn check(&self) -> Result<(), ScriptError> {
         let conditions = [
             &self.match_any,
@@ -144,7 +145,7 @@ impl Scenario {
         let conditions = conditions.into_iter().flatten();
         let expected = self.turns.iter().filter_map(|turn| turn.expect.as_ref());
         let mut patterns = conditions.chain(self.vars.values()).chain(expected);
-        patterns.try_for_each(|pattern| regex(pattern).map(drop))
+        patterns.try_for_each(|pattern| check_regex(pattern))
     }
 
     /// Says whether the scenario fits the prompts and the model.
@@ -201,13 +202,26 @@ impl Turn {
 
 /// Compiles a regular expression of a scenario: `^` and `$` hold at every line.
 pub(crate) fn regex(pattern: &str) -> Result<Regex, ScriptError> {
-    RegexBuilder::new(pattern)
+    let mut regex = RegexBuilder::new(pattern);
+    regex
         .multi_line(true)
         .build()
-        .map_err(|error| ScriptError::Regex {
-            regex: pattern.to_owned(),
-            what: error.to_string(),
-        })
+        .map_err(|error| not_valid(pattern, &error))
+}
+
+fn check_regex(pattern: &str) -> Result<(), ScriptError> {
+    let mut parser = regex_syntax::ParserBuilder::new().multi_line(true).build();
+    let expression = parser.parse(pattern);
+    expression
+        .map(drop)
+        .map_err(|error| not_valid(pattern, &error))
+}
+
+fn not_valid(pattern: &str, reason: &impl ToString) -> ScriptError {
+    ScriptError::Regex {
+        regex: pattern.to_owned(),
+        what: reason.to_string(),
+    }
 }
 
 #[cfg(test)]

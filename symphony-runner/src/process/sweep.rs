@@ -27,6 +27,13 @@ const ROUND_MILLISECONDS_MAX: u32 = 20;
 /// start another one.
 const CHASE_TIME: Duration = Duration::from_millis(30);
 
+/// How long no process may be started anywhere before a chase rests between its looks: many times what a chain needs
+/// for its next link.
+const CALM_TIME: Duration = Duration::from_millis(2);
+
+/// How long it rests: less than a program needs to start.
+const CHASE_REST: Duration = Duration::from_micros(250);
+
 /// Programs that adopt orphans, besides the first process: a session's manager, or a container's init.
 const ADOPTERS: &[&str] = &[
     "catatonit",
@@ -141,6 +148,7 @@ fn chase(
 ) -> Result<bool, ProcessError> {
     let until = Instant::now() + CHASE_TIME;
     let mut seen = last_pid;
+    let mut last_start = Instant::now();
     let mut is_hit = false;
     while Instant::now() < until {
         let last = system::last_pid()?;
@@ -154,8 +162,16 @@ fn chase(
                 is_hit = true;
             }
         }
-        seen = last;
-        std::thread::yield_now();
+        if last != seen {
+            (seen, last_start) = (last, Instant::now());
+        }
+        // A rest misses links of a chain, so there is none while processes are being started. Otherwise it leaves the
+        // processor to others.
+        if last_start.elapsed() > CALM_TIME {
+            std::thread::sleep(CHASE_REST);
+        } else {
+            std::thread::yield_now();
+        }
     }
     Ok(is_hit)
 }
