@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod circles;
+mod features;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
