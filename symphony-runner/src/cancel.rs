@@ -214,7 +214,7 @@ fn end_elsewhere(
     context: &Context,
     run: &Run,
 ) -> Result<Run, RunnerError> {
-    let placement = placement_of(&installation.config);
+    let placement = placement_of(installation);
     if placement.withdraw(store, &run.id, &control_host())? {
         let run = store.run(&run.id)?;
         let project = store.project(&run.project)?;

@@ -16,6 +16,7 @@ use symphony_workspace::{CommitId, CommitIdError, WorkspaceError};
 use crate::database::DatabaseRefusal;
 use crate::merge::NotMerged;
 use crate::order::OrderRefusal;
+use crate::placement::PlacementError;
 use crate::plan::PlanRunRefusal;
 use crate::process::ProcessError;
 use crate::provider::ProviderError;
@@ -45,6 +46,9 @@ pub enum RunnerError {
     /// The sandbox: no program starts without it.
     #[error("{}", .0.with_advice())]
     Sandbox(#[from] SandboxFault),
+    /// What gives out runs to workers.
+    #[error(transparent)]
+    Placement(#[from] PlacementError),
     /// The MCP service.
     #[error(transparent)]
     Mcp(#[from] McpError),

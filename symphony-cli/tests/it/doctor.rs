@@ -447,6 +447,20 @@ fn whose_name_merges_carry_is_checked() {
 }
 
 #[test]
+#[cfg(not(feature = "temporal"))]
+fn a_placement_that_this_program_does_not_have_is_named() {
+    let project = Project::repository("place");
+    project.ok(&["init", "--no-try"]);
+    let service = json!({ "address": "http://127.0.0.1:7233" });
+    let placement = json!({ "placement": "temporal", "temporal": service });
+    project.configure_home(&placement.to_string());
+    let (status, detail, fix) = check(&project, "placement");
+    assert_eq!(status, "failed");
+    assert!(detail.contains("was built without it"), "{detail}");
+    assert!(fix.contains("--features postgres,temporal"), "{fix}");
+}
+
+#[test]
 fn a_login_is_looked_for_without_a_look_at_the_secret() {
     let mut project = Project::repository("place");
     with_program(&mut project, "claude");

@@ -10,6 +10,8 @@ pub const STATE_DIR: &str = ".local/state/symphony";
 pub const WORKER_DATA_DIR: &str = ".local/share/symphony/worker";
 /// What gives the runs of pools to workers.
 pub const PLACEMENT: &str = "queue";
+/// Namespace of a Temporal service.
+pub const TEMPORAL_NAMESPACE: &str = "default";
 /// Agents at once; 0 = number of CPUs.
 pub const MAX_CONCURRENT_AGENTS: u64 = 0;
 /// Pull requests whose gates run at once; 0 = half the number of CPUs.

@@ -152,6 +152,8 @@ pub enum TextRule {
     Pool,
     /// A git repository that other hosts reach, without a password in its address.
     Hub,
+    /// The address of a Temporal service.
+    Temporal,
 }
 
 /// What a relative path starts from.

@@ -10,6 +10,7 @@ use super::path::KeyPath;
 use super::problem::ProblemKind;
 use super::provider::ProviderChoice;
 use super::server_address::ServerAddress;
+use super::temporal::TemporalAddress;
 use super::value::IssuePrefix;
 use crate::path_pattern::check_path_pattern;
 use crate::placement::Pool;
@@ -49,7 +50,9 @@ pub(super) fn check_leaf(
             .filter(|share| Share::new(*share).is_ok())
             .map(|_| value.clone())),
         // what is there instead of the hash may be the token itself, and an address may have a password
-        Leaf::Text(rule @ (TextRule::TokenHash | TextRule::Hub)) if value.is_string() => {
+        Leaf::Text(rule @ (TextRule::TokenHash | TextRule::Hub | TextRule::Temporal))
+            if value.is_string() =>
+        {
             match value.as_str() {
                 Some(text) if fits(rule, text) => Ok(value.clone()),
                 _ => Err(vec![(
@@ -184,6 +187,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
         TextRule::Provider => ProviderChoice::parse(text).is_ok(),
         TextRule::Pool => Pool::parse(text).is_ok(),
         TextRule::Hub => fits(TextRule::Line, text) && is_hub(text),
+        TextRule::Temporal => TemporalAddress::parse(text).is_some(),
     }
 }
 
@@ -278,6 +282,7 @@ const fn text_expected(rule: TextRule) -> &'static str {
         TextRule::Hub => {
             "a git repository without a password in its address (`ssh://git@host/path`, `git@host:path`, `https://host/path` or an absolute path)"
         }
+        TextRule::Temporal => TemporalAddress::EXPECTED,
     }
 }
 

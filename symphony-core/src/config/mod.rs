@@ -39,6 +39,7 @@ mod shares;
 mod table;
 mod table_remote;
 mod table_workers;
+mod temporal;
 mod tracker;
 mod unknown_key;
 mod value;
@@ -65,6 +66,7 @@ pub use settings::{
 };
 pub use shares::Shares;
 pub use table::{INSTALLATION_KEYS, KEYS, keys_at};
+pub use temporal::{TemporalAddress, TemporalSettings};
 pub use tracker::{
     TRACKER_LABEL, TokenSource, TrackerFilter, TrackerKind, TrackerPlace, TrackerSettings,
 };

@@ -9,6 +9,8 @@ closed_set!(
     PlacementKind, "placement", {
         /// The database: the claimed run is the entry that a worker takes.
         Queue = "queue",
+        /// A Temporal service: each run is an activity that waits there for a worker.
+        Temporal = "temporal",
     }
 );
 

@@ -45,6 +45,7 @@ impl Effective {
             watchdog: reader.watchdog(),
             profiles: reader.profiles(),
             users: reader.users(),
+            temporal: reader.temporal(),
             placement: reader.get_or("placement", PlacementKind::Queue),
             lease: reader.lease(),
             worker: reader.worker(),

@@ -4,9 +4,10 @@ use super::database::Database;
 use super::defaults;
 use super::layer::{Effective, Source};
 use super::path::KeyPath;
-use super::placement::WorkerSettings;
+use super::placement::{PlacementKind, WorkerSettings};
 use super::problem::{ConfigProblem, ProblemKind};
 use super::read::ConfigReader;
+use super::temporal::{TemporalAddress, TemporalSettings};
 use crate::placement::Lease;
 
 impl ConfigReader<'_> {
@@ -35,6 +36,54 @@ impl ConfigReader<'_> {
                 otherwise
             }
         }
+    }
+
+    /// Reads where the service of `placement: temporal` is. Without an address it is a problem only where the placement needs one.
+    pub(super) fn temporal(&mut self) -> Option<TemporalSettings> {
+        let is_needed = self.get("placement") == Some(PlacementKind::Temporal);
+        let certificate = self.path("temporal.certificate");
+        let key = self.path("temporal.key");
+        let api_key = self.path("temporal.api_key_file");
+        let certificate = match (certificate, key) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) => None,
+            (Some(_), None) => {
+                self.missing("temporal.certificate", "temporal.key");
+                None
+            }
+            (None, Some(_)) => {
+                self.missing("temporal.key", "temporal.certificate");
+                None
+            }
+        };
+        let address: Option<String> = self.get("temporal.address");
+        let Some(address) = address.as_deref().and_then(TemporalAddress::parse) else {
+            if is_needed && address.is_none() {
+                self.missing("placement", "temporal.address");
+            }
+            return None;
+        };
+        if !address.is_encrypted() && (certificate.is_some() || api_key.is_some()) {
+            let at = KeyPath::of("temporal.address");
+            let found = format!("`{}`, which is not encrypted", address.as_str());
+            let expected = "`https://`, since a key or a certificate is sent".to_owned();
+            self.problem(&at, found, expected);
+        }
+        Some(TemporalSettings {
+            address,
+            namespace: self.get_or(
+                "temporal.namespace",
+                defaults::TEMPORAL_NAMESPACE.to_owned(),
+            ),
+            authority: self.path("temporal.authority"),
+            certificate,
+            api_key,
+        })
+    }
+
+    fn missing(&mut self, set: &str, missing: &str) {
+        let found = format!("`{set}` without `{missing}`");
+        self.problem(&KeyPath::of(set), found, format!("`{missing}` beside it"));
     }
 
     /// Reads the folders of a worker.

@@ -177,6 +177,9 @@ fn text(rule: TextRule) -> Value {
         TextRule::Hub => {
             json!({ "type": "string", "pattern": "^(/|file:///|(ssh|https?|git)://|[^-/:][^/:]*:)" })
         }
+        TextRule::Temporal => {
+            json!({ "type": "string", "pattern": "^https?://[A-Za-z0-9.:_\\[\\]-]+/?$" })
+        }
         TextRule::TrialName => {
             json!({ "type": "string", "pattern": "^[a-z0-9][a-z0-9-]*$", "maxLength": TRIAL_NAME_CHARS_MAX })
         }

@@ -10,6 +10,7 @@ use super::provider::ProviderChoice;
 use super::providers::Providers;
 use super::sandbox::SandboxSettings;
 use super::shares::Shares;
+use super::temporal::TemporalSettings;
 use super::tracker::TrackerSettings;
 use super::value::{BreakerTarget, CommandLine, Gate, IssuePrefix, Millis, ResumeMode};
 use crate::agent::AgentType;
@@ -43,6 +44,8 @@ pub struct Config {
     pub users: BTreeMap<UserName, User>,
     /// What gives the runs of pools to workers.
     pub placement: PlacementKind,
+    /// The service that `placement` names; `None` where no address is set.
+    pub temporal: Option<TemporalSettings>,
     /// How long a run on another host lives without a sign of life.
     pub lease: Lease,
     /// The folders of a worker on this host.

@@ -9,7 +9,7 @@ use super::placement::PlacementKind;
 use super::row::{COUNT, LIMIT, LINE, PROMPT_TOKENS, RISK, SHARE, WAIT, WATCH, leaf, section};
 use super::sandbox::{SandboxCache, SandboxNetwork, SandboxSetting};
 use super::table_remote::{FORGE, TRACKER};
-use super::table_workers::{LEASE, WORKER};
+use super::table_workers::{LEASE, TEMPORAL, WORKER};
 use super::value::{BreakerTarget, CommandOutput, GateReads, ResumeMode};
 use crate::user::UserRole;
 use DefaultValue::{Bool, Integer, Text, Texts, Unset};
@@ -31,6 +31,7 @@ pub const INSTALLATION_KEYS: &[&str] = &[
     "profiles",
     "web",
     "placement",
+    "temporal",
     "lease",
     "worker",
 ];
@@ -56,7 +57,8 @@ pub const KEYS: &[Key] = &[
         doc: "Limits of an agent type, by its name." },
     section("web", WEB, TopLevel, "The page in the browser that `symphony serve` serves."),
     leaf("placement", Leaf::Choice(PlacementKind::NAMES), Text(d::PLACEMENT), TopLevel,
-        "What gives the runs of a pool to workers: `queue` is the database itself."),
+        "What gives the runs of a pool to workers: `queue` is the database itself, `temporal` a Temporal service. All hosts of a database need the same."),
+    section("temporal", TEMPORAL, TopLevel, "The service that `placement: temporal` means. Symphony has to be built with the feature `temporal`."),
     section("lease", LEASE, TopLevel, "How long a run on another host lives without a sign of life. All hosts of a database need the same."),
     section("worker", WORKER, TopLevel, "What `symphony worker` keeps on its host."),
     leaf("max_retries", COUNT, Integer(d::MAX_RETRIES), Project,

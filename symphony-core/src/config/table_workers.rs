@@ -1,9 +1,10 @@
 //! The keys of workers on other hosts: how long a run lives without a sign of life, and what a worker keeps where.
 
-use super::key::DefaultValue::{Integer, Unset};
+use super::defaults as d;
+use super::key::DefaultValue::{Integer, Text, Unset};
 use super::key::Scope::TopLevel;
-use super::key::{Key, Leaf, PathBase};
-use super::row::leaf;
+use super::key::{Key, Leaf, PathBase, TextRule};
+use super::row::{LINE, leaf};
 use crate::placement::{BEAT_MS_MIN, LEASE_MS_MAX, Lease};
 
 /// A time of the lease. The three are checked together when the configuration is read.
@@ -21,6 +22,20 @@ pub(super) const LEASE: &[Key] = &[
         "Time without an answer from the database after which a host ends the agents of its runs; above `lease.beat_ms`."),
     leaf("dead_ms", LEASE_TIME, Integer(LEASE_DEFAULT.dead_ms()), TopLevel,
         "Time without a sign of life after which a run counts as silent; more than 20 s above `lease.fence_ms`. Two minutes later the run is ended without its host."),
+];
+
+#[rustfmt::skip]
+pub(super) const TEMPORAL: &[Key] = &[
+    leaf("address", Leaf::Text(TextRule::Temporal), Unset("\"https://temporal.example:7233\""), TopLevel,
+        "Where the service is; `http://` only for one on this machine."),
+    leaf("namespace", LINE, Text(d::TEMPORAL_NAMESPACE), TopLevel, "The namespace in it, which has to exist."),
+    leaf("authority", Leaf::Path(PathBase::File), Unset("\"/etc/symphony/temporal-ca.pem\""), TopLevel,
+        "File of the authority that signed its certificate; without it those that the system trusts."),
+    leaf("certificate", Leaf::Path(PathBase::File), Unset("\"/etc/symphony/temporal.pem\""), TopLevel,
+        "File of the certificate by which this host proves who it is, with `temporal.key`."),
+    leaf("key", Leaf::Path(PathBase::File), Unset("\"/etc/symphony/temporal.key\""), TopLevel, "File of the key of `temporal.certificate`."),
+    leaf("api_key_file", Leaf::Path(PathBase::File), Unset("\"/etc/symphony/temporal-api-key\""), TopLevel,
+        "File with a key for the service's interface, such as one of Temporal Cloud."),
 ];
 
 #[rustfmt::skip]

@@ -9,8 +9,13 @@ pub(crate) mod promote;
 mod queue;
 pub(crate) mod saved;
 mod secrets;
+#[cfg(feature = "temporal")]
+mod temporal;
+#[cfg(not(feature = "temporal"))]
+#[path = "no_temporal.rs"]
+mod temporal;
 
-use symphony_core::config::{Config, PlacementKind};
+use symphony_core::config::PlacementKind;
 use symphony_core::id::RunId;
 use symphony_core::placement::{Host, Pool, Whereabouts};
 use symphony_store::{Store, StoreError};
@@ -18,22 +23,65 @@ use symphony_store::{Store, StoreError};
 pub(crate) use control::control_host;
 pub(crate) use end::{Saved, UnattendedEnd, end_unattended, limits_of, limits_of_view};
 pub use queue::Queue;
+pub(crate) use temporal::{Incoming, Temporal};
+
+use crate::installation::Installation;
 
 /// Returns what gives out the runs of an installation's pools.
-pub(crate) fn placement_of(config: &Config) -> Box<dyn Placement> {
-    match config.placement {
+pub(crate) fn placement_of(installation: &Installation) -> Box<dyn Placement> {
+    match installation.config.placement {
         PlacementKind::Queue => Box::new(Queue),
+        PlacementKind::Temporal => Box::new(Temporal::new(installation)),
     }
 }
 
+/// Checks what gives out the runs of an installation's pools.
+///
+/// # Errors
+/// When it cannot be reached, or cannot do what is needed.
+pub fn check_placement(installation: &Installation) -> Result<(), PlacementError> {
+    placement_of(installation).check()
+}
+
+/// Why a run was not handed over.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlacementError {
+    /// The service cannot be reached, or refuses.
+    #[cfg(feature = "temporal")]
+    #[error(transparent)]
+    Temporal(symphony_temporal::TemporalError),
+    /// The service could not be reached for another run of the same tick, so it was not asked: why, in words.
+    #[cfg(feature = "temporal")]
+    #[error("{0}")]
+    Away(String),
+    /// The service has no such namespace.
+    #[error("Temporal at {address} has no namespace `{namespace}`")]
+    NoNamespace {
+        /// Its address.
+        address: String,
+        /// The namespace that is configured.
+        namespace: String,
+    },
+    /// The service cannot do what is needed: why, in words.
+    #[error("{0}")]
+    TooOld(String),
+    /// `placement: temporal` has no address.
+    #[error("`placement` is `temporal`, and `temporal.address` names no service")]
+    NoAddress,
+    /// This program was built without what the placement needs.
+    #[error("`placement` is `temporal`, and this Symphony was built without it")]
+    NotBuilt,
+}
+
 /// What gives claimed runs to the workers of a pool.
-pub trait Placement {
+pub trait Placement: std::fmt::Debug {
     /// Hands over a run that waits in a pool. It may be handed over before: a tick does so with every run that waits, as whoever claimed
     /// it may have died in between.
     ///
     /// # Errors
     /// When it cannot be handed over. The next tick tries again.
-    fn submit(&self, run: &RunId, pool: &Pool) -> Result<(), StoreError>;
+    fn submit(&self, run: &RunId, pool: &Pool) -> Result<(), PlacementError>;
 
     /// Takes back a run that no worker has begun: from then on it is the control's, and no worker can begin it. Returns false when a worker was
     /// faster, or the run has ended.
@@ -41,6 +89,14 @@ pub trait Placement {
     /// # Errors
     /// When the database cannot be written.
     fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host) -> Result<bool, StoreError>;
+
+    /// Checks that runs can be handed over.
+    ///
+    /// # Errors
+    /// When they cannot.
+    fn check(&self) -> Result<(), PlacementError> {
+        Ok(())
+    }
 
     /// Returns whether a worker has a run, and it need not be handed over again.
     fn delivered(&self, whereabouts: &Whereabouts) -> bool;

@@ -324,7 +324,7 @@ fn submit_waiting(effects: &impl Effects, observed: &Observed, report: &mut ActR
             && !placement.delivered(&live.whereabouts)
             && let Err(error) = placement.submit(&live.run, pool)
         {
-            report.problems.push(format!("run {}: {error}", live.run));
+            report.note_once(error.to_string());
         }
     }
 }

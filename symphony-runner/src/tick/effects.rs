@@ -82,8 +82,8 @@ pub trait Effects {
     }
 
     /// Returns what gives out the runs of pools.
-    fn placement(&self) -> Box<dyn Placement> {
-        Box::new(Queue)
+    fn placement(&self) -> &dyn Placement {
+        &Queue
     }
 
     /// Returns the ref that has what the agent of a lost host had done when it was last saved; `None` when nothing was.
@@ -201,6 +201,7 @@ pub struct LocalEffects<'a> {
     installation: &'a Installation,
     supervisors: Vec<DetachedSupervisor>,
     turn: Option<&'a Turn>,
+    placement: Box<dyn Placement>,
 }
 
 impl<'a> LocalEffects<'a> {
@@ -210,6 +211,7 @@ impl<'a> LocalEffects<'a> {
             installation,
             supervisors: Vec::new(),
             turn: None,
+            placement: placement_of(installation),
         }
     }
 
@@ -235,8 +237,8 @@ impl Effects for LocalEffects<'_> {
         self.installation.lease()
     }
 
-    fn placement(&self) -> Box<dyn Placement> {
-        placement_of(&self.installation.config)
+    fn placement(&self) -> &dyn Placement {
+        self.placement.as_ref()
     }
 
     fn saved_work(&mut self, project: &Project, run: &Run) -> Result<Option<String>, RunnerError> {

@@ -17,6 +17,13 @@ pub struct ActReport {
 }
 
 impl ActReport {
+    /// Notes what keeps several runs from being handed over, once for all of them.
+    pub(super) fn note_once(&mut self, problem: String) {
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
     pub(super) fn note(
         &mut self,
         what: impl std::fmt::Display,

@@ -98,7 +98,7 @@ fn start_here<E: Effects>(
 fn queue(effects: &impl Effects, on: StartSubject, run: Run, report: &mut ActReport) {
     if let Some(pool) = run.pool.clone() {
         if let Err(error) = effects.placement().submit(&run.id, &pool) {
-            report.problems.push(format!("{on}: {error}"));
+            report.note_once(error.to_string());
         }
         let end = StartEnd::Queued(run.id.clone(), pool);
         report.events.push(StepEvent::Start(on, end));

@@ -12,6 +12,7 @@ mod model;
 mod refusal;
 mod round;
 mod serve;
+mod source;
 mod zombies;
 
 pub use hand_over::HandOverError;

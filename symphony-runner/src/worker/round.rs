@@ -1,6 +1,6 @@
 //! One round of a worker, about once a second: what its runs need, and what it takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use symphony_core::id::RunId;
@@ -9,6 +9,7 @@ use symphony_core::run::Run;
 use symphony_store::{Store, Worker};
 
 use super::model::{Looked, Taking, WorkerNews, WorkerOptions};
+use super::source::Source;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
@@ -20,6 +21,7 @@ pub(super) struct Round<'a> {
     pub(super) pool: &'a Pool,
     pub(super) host: &'a Host,
     pub(super) slots: u32,
+    source: Source,
     pub(super) supervisors: Vec<DetachedSupervisor>,
     /// Supervisors that hold the lock of a run that is not this host's, and since when.
     pub(super) zombies: BTreeMap<RunId, Instant>,
@@ -30,22 +32,31 @@ pub(super) struct Round<'a> {
     seen: Option<Instant>,
     /// Why it takes nothing, as it found when it showed itself last.
     misfit: Option<Misfit>,
+    /// Why no runs come, as it was reported.
+    source_problem: Option<String>,
 }
 
 impl<'a> Round<'a> {
-    pub(super) fn new(installation: &'a Installation, options: &'a WorkerOptions) -> Self {
-        Self {
+    /// # Errors
+    /// When runs come from a service, and its client cannot be started.
+    pub(super) fn new(
+        installation: &'a Installation,
+        options: &'a WorkerOptions,
+    ) -> Result<Self, RunnerError> {
+        Ok(Self {
             installation,
             pool: &options.pool,
             host: &options.host,
             slots: options.slots,
+            source: Source::open(installation, &options.pool, &options.host)?,
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
             looked: None,
             told: BTreeMap::new(),
             seen: None,
             misfit: None,
-        }
+            source_problem: None,
+        })
     }
 
     /// Does what is due, and returns how many runs of the pool this host has now. It reports what fails, and the next round tries it again.
@@ -59,6 +70,19 @@ impl<'a> Round<'a> {
         tell: &mut dyn FnMut(&WorkerNews),
     ) -> Result<u32, RunnerError> {
         self.reap();
+        let turned = self.look_and_take(store, taking, tell);
+        if turned.is_err() {
+            self.source.pause();
+        }
+        turned
+    }
+
+    fn look_and_take(
+        &mut self,
+        store: &mut Store,
+        taking: Taking,
+        tell: &mut dyn FnMut(&WorkerNews),
+    ) -> Result<u32, RunnerError> {
         self.show(store, tell)?;
         let own: Vec<Run> = store
             .runs_begun_on(self.host)?
@@ -77,12 +101,13 @@ impl<'a> Round<'a> {
         for news in self.end_zombies(store, &own) {
             tell(&news);
         }
-        let mut live = u32::try_from(own.len()).unwrap_or(u32::MAX);
-        while taking == Taking::Yes && self.misfit.is_none() && live < self.slots {
-            let Some(run) = store.take(self.pool, self.host)? else {
+        let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
+        let taking = taking == Taking::Yes && self.misfit.is_none();
+        while taking && own.len() < self.slots as usize {
+            let Some(run) = self.source.take(store, self.pool, self.host)? else {
                 break;
             };
-            live += 1;
+            own.insert(run.id.clone());
             let on = match run.target.issue() {
                 Some(issue) => issue.to_string(),
                 None => run.project.to_string(),
@@ -92,7 +117,26 @@ impl<'a> Round<'a> {
                 Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
+        let live = u32::try_from(own.len()).unwrap_or(u32::MAX);
+        let free = if taking {
+            self.slots.saturating_sub(live)
+        } else {
+            0
+        };
+        self.source.settle(free, &own);
+        match self.source.problem() {
+            Some(text) => self.tell_of_source(text, tell),
+            None => self.source_problem = None,
+        }
         Ok(live)
+    }
+
+    /// Reports once for as long as it lasts why no runs come.
+    fn tell_of_source(&mut self, text: String, tell: &mut dyn FnMut(&WorkerNews)) {
+        if self.source_problem.as_ref() != Some(&text) {
+            tell(&WorkerNews::Problem { text: text.clone() });
+            self.source_problem = Some(text);
+        }
     }
 
     /// Shows that this worker is there, as often as its runs do, and finds out whether it may take any.

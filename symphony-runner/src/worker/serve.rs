@@ -32,7 +32,7 @@ pub fn work(
     let mut store = installation.worker_store()?;
     make_private(&options.data)?;
     let _lock = own_lock(options)?;
-    let mut round = Round::new(installation, options);
+    let mut round = Round::new(installation, options)?;
     let mut failed = None;
     loop {
         let taking = match until() {

@@ -20,6 +20,7 @@ use super::events::check_events;
 use super::forge::check_forge_of;
 use super::notify::check_notify;
 use super::permissions::check_permissions;
+use super::placement::check_service;
 use super::project::{check_project, unusable};
 use super::protection::{check_cgroups, check_protection};
 use super::sandbox::check_sandbox;
@@ -233,6 +234,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         }
         _ => checks.push(check_file(&mut store, &path.to_string())),
     }
+    checks.extend(check_service(installation));
     checks.extend(check_mark(installation, &store));
     checks.extend(check_events(&store));
     checks.extend(check_permissions(installation));

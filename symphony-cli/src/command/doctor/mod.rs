@@ -17,6 +17,7 @@ mod installation;
 mod login;
 mod notify;
 mod permissions;
+mod placement;
 mod programs;
 mod project;
 mod protection;

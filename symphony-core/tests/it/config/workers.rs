@@ -1,4 +1,4 @@
-//! The keys of workers on other hosts: `pool`, `hub`, `placement`, `lease` and `worker`.
+//! The keys of workers on other hosts: `pool`, `hub`, `placement`, `temporal`, `lease` and `worker`.
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,7 @@ fn nothing_is_placed_elsewhere_by_default() {
     let (config, problems) = global(&json!({}));
     assert_eq!(problems, []);
     assert_eq!(config.placement, PlacementKind::Queue);
+    assert_eq!(config.temporal, None);
     assert_eq!(config.lease, Lease::default());
     let data_dir = Some(PathBuf::from("/home/u/.local/share/symphony/worker"));
     let worker = WorkerSettings {
@@ -95,17 +96,79 @@ fn times_that_make_no_lease_are_named_by_a_key_that_is_set() {
 #[test]
 fn a_value_that_is_wrong_by_itself_is_named_and_no_password_repeated() {
     let wrong = json!({
-        "pool": "GPU", "placement": "temporal", "lease": { "beat_ms": 10 },
+        "pool": "GPU", "placement": "nomad", "lease": { "beat_ms": 10 },
         "hub": "https://me:hunter2@hub.example/api",
     });
     insta::assert_snapshot!(problems(&wrong, FileRole::Project), @r#"
     f.json: hub: expected a git repository without a password in its address (`ssh://git@host/path`, `git@host:path`, `https://host/path` or an absolute path), found a text of another form
     f.json: lease.beat_ms: expected a whole number from 1000 to 3600000, found the number 10
-    f.json: placement: expected `queue`, found the text "temporal"
+    f.json: placement: expected one of `queue`, `temporal`, found the text "nomad"
     f.json: pool: expected a pool's name (at most 64 lowercase letters, digits and `-` between them, such as `linux` or `gpu-large`), found the text "GPU"
     "#);
     let shared = problems(&json!({ "hub": "/srv/api" }), FileRole::Global);
     assert!(shared.contains("or below `projects.<id>`"), "{shared}");
+}
+
+#[test]
+fn a_service_that_places_runs_is_read_with_what_proves_who_asks() {
+    let (config, problems) = global(&json!({
+        "placement": "temporal",
+        "temporal": {
+            "address": "https://temporal.example:7233/", "authority": "ca.pem",
+            "certificate": "me.pem", "key": "/etc/me.key", "apiKeyFile": "api",
+        },
+    }));
+    assert_eq!(problems, []);
+    assert_eq!(config.placement, PlacementKind::Temporal);
+    let service = config.temporal.unwrap();
+    assert_eq!(service.address.as_str(), "https://temporal.example:7233");
+    assert_eq!(service.namespace, "default");
+    let at_home = |name: &str| PathBuf::from("/home/u").join(name);
+    assert_eq!(service.authority, Some(at_home("ca.pem")));
+    let pair = (at_home("me.pem"), PathBuf::from("/etc/me.key"));
+    assert_eq!(service.certificate, Some(pair));
+    assert_eq!(service.api_key, Some(at_home("api")));
+    // the address alone changes nothing
+    let local = json!({ "temporal": { "address": "http://127.0.0.1:7233", "namespace": "team" } });
+    let (config, problems) = global(&local);
+    assert_eq!(problems, []);
+    assert_eq!(config.placement, PlacementKind::Queue);
+    assert_eq!(config.temporal.unwrap().namespace, "team");
+}
+
+#[test]
+fn a_service_that_cannot_be_used_safely_is_refused() {
+    let address = "https://temporal.example:7233";
+    let shown = |value: &Value| {
+        let (_, problems) = global(value);
+        let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        shown.join("\n")
+    };
+    let service = |more: &Value| {
+        let mut service = json!({ "address": address });
+        let more = more.as_object().unwrap().clone();
+        service.as_object_mut().unwrap().extend(more);
+        json!({ "temporal": service })
+    };
+    let all = [
+        shown(&json!({ "placement": "temporal" })),
+        shown(&service(&json!({ "certificate": "me.pem" }))),
+        shown(&service(&json!({ "key": "me.key" }))),
+        shown(&service(
+            &json!({ "address": "http://127.0.0.1:7233", "api_key_file": "api" }),
+        )),
+        problems(
+            &service(&json!({ "address": "https://me:hunter2@temporal.example" })),
+            FileRole::Global,
+        ),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @r"
+    /home/u/c.json: placement: expected `temporal.address` beside it, found `placement` without `temporal.address`
+    /home/u/c.json: temporal.certificate: expected `temporal.key` beside it, found `temporal.certificate` without `temporal.key`
+    /home/u/c.json: temporal.key: expected `temporal.certificate` beside it, found `temporal.key` without `temporal.certificate`
+    /home/u/c.json: temporal.address: expected `https://`, since a key or a certificate is sent, found `http://127.0.0.1:7233`, which is not encrypted
+    f.json: temporal.address: expected the address of a Temporal service (`https://temporal.example:7233`; `http://` only for one on this machine), found a text of another form
+    ");
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! Temporal's development server, for tests with the real service.
+
+use std::fs::File;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use symphony_core::config::{TemporalAddress, TemporalSettings};
+
+/// The variable that names the program.
+const PROGRAM: &str = "SYMPHONY_TEST_TEMPORAL";
+/// How long a server may take until it answers.
+const STARTS_WITHIN: Duration = Duration::from_mins(1);
+
+/// A server on a port of its own, whose state is in a file: it can be killed and started again.
+#[derive(Debug)]
+pub struct DevServer {
+    folder: PathBuf,
+    port: u16,
+    child: Option<Child>,
+}
+
+impl DevServer {
+    /// Starts a server that keeps its state in a folder.
+    ///
+    /// # Errors
+    /// When the variable names no program, or the server does not answer.
+    pub fn start(folder: &Path) -> io::Result<Self> {
+        let any = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = any.local_addr()?.port();
+        drop(any);
+        let mut server = Self {
+            folder: folder.to_owned(),
+            port,
+            child: None,
+        };
+        server.begin()?;
+        Ok(server)
+    }
+
+    /// Starts the server again, with what it had.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    #[expect(clippy::disallowed_methods, reason = "tests start a real server")]
+    pub fn begin(&mut self) -> io::Result<()> {
+        let program = std::env::var_os(PROGRAM).ok_or_else(|| {
+            io::Error::other(format!("{PROGRAM} does not name the program `temporal`"))
+        })?;
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(self.folder.join("temporal.log"))?;
+        let child = Command::new(program)
+            .args(["server", "start-dev", "--headless", "--ip", "127.0.0.1"])
+            .args(["--log-level", "warn", "--port", &self.port.to_string()])
+            .arg("--db-filename")
+            .arg(self.folder.join("temporal.db"))
+            .env_clear()
+            .env("HOME", &self.folder)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        self.child = Some(child);
+        let begun = Instant::now();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        while TcpStream::connect(address).is_err() {
+            if begun.elapsed() > STARTS_WITHIN {
+                return Err(io::Error::other("the development server does not answer"));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    /// Ends the server as `kill -9` does.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _gone = child.kill();
+            let _gone = child.wait();
+        }
+    }
+
+    /// Returns its port on this machine.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Returns its address.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Returns what a client needs of it.
+    pub fn settings(&self) -> TemporalSettings {
+        TemporalSettings {
+            address: TemporalAddress::parse(&self.address()).expect("a loopback address"),
+            namespace: "default".to_owned(),
+            authority: None,
+            certificate: None,
+            api_key: None,
+        }
+    }
+}
+
+impl Drop for DevServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

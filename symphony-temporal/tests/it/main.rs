@@ -1,0 +1,10 @@
+//! The client against Temporal's development server, and against services that are away.
+
+#[cfg(test)]
+mod away;
+#[cfg(test)]
+mod encrypted;
+#[cfg(test)]
+mod placing;
+#[cfg(test)]
+mod support;
