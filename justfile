@@ -26,13 +26,14 @@ failpoints:
 
 # The harnesses whole (1,000 kills, 200 time-outs and killed supervisors, 200 times eight ticks), a million simulated
 # ticks, 1,000 interleavings with trackers,
-# 2,000 issues on 8 hosts under 70 faults, 10,000 learnings against the naive reference, and properties on input that no run has seen.
+# 2,000 issues on 8 hosts under 70 faults, runs that a Temporal service gives out while it is killed, 10,000 learnings against the naive reference, and properties on input that no run has seen.
 soak: explore
     SYMPHONY_HARNESS_ROUNDS=20 bash .ci/run harness
     bash .ci/run soak_agents
     cargo test -p symphony-learning --release
     SYMPHONY_INTERLEAVINGS=1000 cargo test -p symphony-cli --features failpoints --test it -- interleavings --nocapture
     SYMPHONY_TEST_KILLS=100 SYMPHONY_TEST_FLEET=whole bash .ci/run postgres
+    SYMPHONY_TEST_FLEET=whole bash .ci/run temporal
     SYMPHONY_SIMULATION_TICKS=1000000 cargo test -p symphony-runner --release --test it -- --nocapture simulation::whatever
 
 # The tests of the crates without processes on random input that no run has seen, 20 times: a finding is saved beside its

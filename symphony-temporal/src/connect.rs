@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use symphony_core::config::TemporalSettings;
+use temporalio_client::errors::ClientConnectError;
 use temporalio_client::grpc::WorkflowService;
 use temporalio_client::{
     ClientTlsOptions, Connection, ConnectionOptions, RetryOptions, TlsOptions,
@@ -63,7 +64,10 @@ impl Line {
             Ok(Err(error)) => {
                 return Err(TemporalError::Unreachable {
                     address,
-                    text: root_cause(&error),
+                    text: match &error {
+                        ClientConnectError::SystemInfoCallError(status) => words_of(status),
+                        error => root_cause(error),
+                    },
                 });
             }
             Err(_elapsed) => {
@@ -143,9 +147,7 @@ impl Line {
         let address = self.address.clone();
         match status.code() {
             Code::Unavailable | Code::Cancelled | Code::DeadlineExceeded | Code::Unknown => {
-                let text = status
-                    .source()
-                    .map_or_else(|| status.message().to_owned(), root_cause);
+                let text = words_of(status);
                 TemporalError::Unreachable { address, text }
             }
             Code::Unimplemented => self.too_old(),
@@ -156,6 +158,12 @@ impl Line {
             },
         }
     }
+}
+
+/// Returns what a call failed by: the connection's own words, or else the service's.
+fn words_of(status: &Status) -> String {
+    let message = || status.message().to_owned();
+    status.source().map_or_else(message, root_cause)
 }
 
 /// Returns the words of the first cause: those of the layers above it repeat it, in the form of a debugger.

@@ -4,6 +4,8 @@
 mod control;
 mod host;
 mod proxy;
+#[cfg(feature = "temporal-service")]
+mod temporal;
 
 use std::time::{Duration, Instant};
 
@@ -306,7 +308,7 @@ fn what_a_lost_host_had_saved_is_kept_and_shown_to_the_next_run() {
 fn a_request_to_end_a_run_does_not_wait_for_the_next_beat() {
     let (mut control, issue) = with_waiting_agent("asked");
     // 20 s apart
-    let host = control.host_without_haste("h1");
+    let host = control.host_without_haste("h1", &json!({}));
     let run = control.claim_issue(&issue);
     until_at_work(&control, &host, &run);
     let begun = Instant::now();

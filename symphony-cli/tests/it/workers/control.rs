@@ -134,11 +134,11 @@ impl Control {
         self.host_on(&self.address, name, slots)
     }
 
-    /// Has control and host beat as rarely as they do for people, and starts a worker.
-    pub(super) fn host_without_haste(&mut self, name: &str) -> Host {
+    /// Has control and host beat as rarely as they do for people, and starts a worker, with more in its configuration.
+    pub(super) fn host_without_haste(&mut self, name: &str, more: &Value) -> Host {
         self.project
             .set_variable("SYMPHONY_TEST_LEASE_DIVISOR", "1");
-        let mut host = self.prepared_host(&self.address, name, 1);
+        let mut host = self.prepared_host(name, 1, more);
         host.divisor = "1";
         host.begin(&[]);
         host
@@ -146,16 +146,25 @@ impl Control {
 
     /// Starts a worker that reaches the database by another address.
     pub(super) fn host_on(&self, address: &str, name: &str, slots: u32) -> Host {
-        let mut host = self.prepared_host(address, name, slots);
+        self.host_with(name, slots, &json!({ "database": address }))
+    }
+
+    /// Starts a worker with more in the configuration of its host.
+    pub(super) fn host_with(&self, name: &str, slots: u32, more: &Value) -> Host {
+        let mut host = self.prepared_host(name, slots, more);
         host.begin(&[]);
         host
     }
 
-    fn prepared_host(&self, address: &str, name: &str, slots: u32) -> Host {
+    /// Returns a host whose worker is not started yet.
+    pub(super) fn prepared_host(&self, name: &str, slots: u32, more: &Value) -> Host {
         let home = self.project.beside.join(name);
         let own = home.join(".config/symphony");
         std::fs::create_dir_all(&own).unwrap();
-        let config = json!({ "sandbox": "off", "database": address });
+        let mut config = json!({ "sandbox": "off", "database": self.address });
+        for (key, value) in more.as_object().unwrap() {
+            config[key] = value.clone();
+        }
         std::fs::write(own.join("config.json"), config.to_string()).unwrap();
         let data = home.join("data");
         Host {
