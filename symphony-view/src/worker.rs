@@ -74,13 +74,14 @@ mod tests {
 
     #[test]
     fn a_worker_is_there_gone_or_speaks_something_else() {
-        for (age_ms, version, clock_ahead_ms, expected) in [
-            (-5, PROTOCOL, 0, "there"),
-            (89_000, PROTOCOL, 30_000, "there"),
-            (300_000, PROTOCOL, 0, "gone for 5m"),
+        for (age_ms, version, clock_ahead_ms, unprepared, expected) in [
+            (-5, PROTOCOL, 0, 0, "there"),
+            (89_000, PROTOCOL, 30_000, 0, "there"),
+            (300_000, PROTOCOL, 0, 0, "gone for 5m"),
             (
                 0,
                 PROTOCOL + 1,
+                0,
                 0,
                 "there, but takes nothing: it speaks protocol 2, and the control 1",
             ),
@@ -88,15 +89,25 @@ mod tests {
                 0,
                 PROTOCOL,
                 -90_000,
+                0,
                 "there, but takes nothing: its clock is 90 s after the database's",
             ),
-            (300_000, PROTOCOL + 1, 0, "gone for 5m"),
+            (
+                0,
+                PROTOCOL,
+                0,
+                1,
+                "there, but takes nothing: its host could not prepare a run; it asks the hub before it takes another",
+            ),
+            (300_000, PROTOCOL, 0, 3, "gone for 5m"),
+            (300_000, PROTOCOL + 1, 0, 0, "gone for 5m"),
         ] {
             let worker = Worker {
                 pool: Pool::parse("linux").unwrap(),
                 host: Host::parse("build-7").unwrap(),
                 version,
                 clock_ahead_ms,
+                unprepared,
             };
             let seen = SeenWorker {
                 worker,

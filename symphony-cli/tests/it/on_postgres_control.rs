@@ -57,6 +57,7 @@ fn here(store: &mut Store, name: &str) {
         host: host(name),
         version: 1,
         clock_ahead_ms: 0,
+        unprepared: 0,
     };
     store.worker_seen(&worker).unwrap();
 }

@@ -2,6 +2,7 @@
 //! nothing but results.
 
 mod control;
+mod daemon;
 mod host;
 mod proxy;
 #[cfg(feature = "temporal-service")]
@@ -15,6 +16,7 @@ use symphony_core::id::RunId;
 use symphony_core::run::Run;
 
 use self::control::Control;
+use self::daemon::Daemon;
 use self::host::Host;
 use self::proxy::Proxy;
 use crate::support::{
@@ -348,6 +350,44 @@ fn a_worker_whose_clock_is_wrong_takes_nothing_and_says_so() {
         "{}",
         host.log()
     );
+}
+
+#[test]
+fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
+    let mut control = Control::new("rests", &greeting());
+    let mut hub = Daemon::of(&control.project.root);
+    control.hand_hub(hub.address());
+    let issues = ["One", "Two", "Three"].map(|title| control.project.add_issue(title));
+    let runs = issues.map(|issue| control.claim_issue(&issue));
+    let host = control.host("h1", 1);
+    let ended = control.until_ended(&runs[0]);
+    assert_eq!(ended.error.unwrap().class.name(), "not_prepared");
+    let unprepared = |control: &Control| control.store.workers().unwrap()[0].worker.unprepared;
+    until("the hub was asked again, in vain", || {
+        (unprepared(&control) >= 2).then_some(())
+    });
+    let words = "takes nothing: its host could not prepare a run, or reach the hub,";
+    let status = control.project.ok(&["status"]);
+    assert!(status.contains(words), "{status}");
+    let doctor = control.project.symphony(&["doctor"]);
+    assert!(doctor.stdout.contains(words), "{doctor:#?}");
+    let log = host.log();
+    assert!(
+        log.contains("it takes no runs: its host could not prepare"),
+        "{log}"
+    );
+    assert!(log.contains(hub.address()), "it names the hub: {log}");
+    for run in &runs[1..] {
+        assert_eq!(control.run(run).host, None, "it stays in the pool");
+    }
+    hub.start();
+    for run in &runs[1..] {
+        let ended = control.until_ended(run);
+        assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    }
+    assert_eq!(unprepared(&control), 0);
+    let log = host.log();
+    assert!(log.contains("It takes runs again."), "{log}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod liveness;
 mod misfit;
 mod name;
 mod place;
+mod rest;
 mod whereabouts;
 
 /// The version of what control and workers expect of each other: a worker of another one takes nothing.
@@ -27,4 +28,5 @@ pub use liveness::Liveness;
 pub use misfit::Misfit;
 pub use name::{Host, NAME_CHARS_MAX, Pool};
 pub use place::{Place, place_of};
+pub use rest::{MayTake, REST_MS_FIRST, REST_MS_MAX, Rest, RestEvent};
 pub use whereabouts::Whereabouts;

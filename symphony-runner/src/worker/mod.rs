@@ -10,6 +10,7 @@ mod log;
 mod look_after;
 mod model;
 mod refusal;
+mod resting;
 mod round;
 mod serve;
 mod source;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use symphony_core::id::RunId;
-use symphony_core::placement::{Host, Misfit, PROTOCOL, Pool};
+use symphony_core::placement::{Host, MayTake, Misfit, PROTOCOL, Pool};
 use symphony_core::run::Run;
 use symphony_store::{Store, Worker};
 
 use super::model::{Looked, Taking, WorkerNews, WorkerOptions};
+use super::resting::Resting;
 use super::source::Source;
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -30,8 +31,12 @@ pub(super) struct Round<'a> {
     /// What was reported of runs: each problem once for as long as it lasts.
     told: BTreeMap<RunId, String>,
     seen: Option<Instant>,
+    /// How many failures it showed with itself.
+    shown: u32,
     /// Why it takes nothing, as it found when it showed itself last.
     misfit: Option<Misfit>,
+    /// What it has found out about its host.
+    resting: Resting,
     /// Why no runs come, as it was reported.
     source_problem: Option<String>,
 }
@@ -54,7 +59,9 @@ impl<'a> Round<'a> {
             looked: None,
             told: BTreeMap::new(),
             seen: None,
+            shown: 0,
             misfit: None,
+            resting: Resting::default(),
             source_problem: None,
         })
     }
@@ -83,12 +90,15 @@ impl<'a> Round<'a> {
         taking: Taking,
         tell: &mut dyn FnMut(&WorkerNews),
     ) -> Result<u32, RunnerError> {
-        self.show(store, tell)?;
         let own: Vec<Run> = store
             .runs_begun_on(self.host)?
             .into_iter()
             .filter(|run| run.pool.as_ref() == Some(self.pool))
             .collect();
+        // Before it shows itself: a host that has just failed is shown as resting before anything else is claimed for it.
+        self.resting
+            .look(self.installation, store, self.host, &own)?;
+        self.show(store, tell)?;
         for run in &own {
             match self.look_after(store, run) {
                 Ok(Looked::Fine) => {}
@@ -102,12 +112,12 @@ impl<'a> Round<'a> {
             tell(&news);
         }
         let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
-        let taking = taking == Taking::Yes && self.misfit.is_none();
-        while taking && own.len() < self.slots as usize {
+        while self.free(taking, own.len()) > 0 {
             let Some(run) = self.source.take(store, self.pool, self.host)? else {
                 break;
             };
             own.insert(run.id.clone());
+            self.resting.took(self.host, &run);
             let on = match run.target.issue() {
                 Some(issue) => issue.to_string(),
                 None => run.project.to_string(),
@@ -117,18 +127,27 @@ impl<'a> Round<'a> {
                 Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
-        let live = u32::try_from(own.len()).unwrap_or(u32::MAX);
-        let free = if taking {
-            self.slots.saturating_sub(live)
-        } else {
-            0
-        };
-        self.source.settle(free, &own);
+        self.source.settle(self.free(taking, own.len()), &own);
         match self.source.problem() {
             Some(text) => self.tell_of_source(text, tell),
             None => self.source_problem = None,
         }
-        Ok(live)
+        Ok(u32::try_from(own.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Returns how many more runs this host may take.
+    fn free(&self, taking: Taking, own: usize) -> u32 {
+        if taking == Taking::No || self.misfit.is_some() {
+            return 0;
+        }
+        let slots = self
+            .slots
+            .saturating_sub(u32::try_from(own).unwrap_or(u32::MAX));
+        match self.resting.may_take() {
+            MayTake::Nothing => 0,
+            MayTake::One => slots.min(1),
+            MayTake::Any => slots,
+        }
     }
 
     /// Reports once for as long as it lasts why no runs come.
@@ -146,9 +165,11 @@ impl<'a> Round<'a> {
         tell: &mut dyn FnMut(&WorkerNews),
     ) -> Result<(), RunnerError> {
         let beat = u128::from(self.installation.lease().beat_ms());
-        if self
-            .seen
-            .is_some_and(|seen| seen.elapsed().as_millis() < beat)
+        let unprepared = self.resting.failures();
+        if self.shown == unprepared
+            && self
+                .seen
+                .is_some_and(|seen| seen.elapsed().as_millis() < beat)
         {
             return Ok(());
         }
@@ -158,19 +179,40 @@ impl<'a> Round<'a> {
             host: self.host.clone(),
             version: PROTOCOL,
             clock_ahead_ms,
+            unprepared,
         })?;
-        let misfit = Misfit::of(PROTOCOL, store.required_protocol()?, clock_ahead_ms);
+        let required = store.required_protocol()?;
+        let misfit = Misfit::of(PROTOCOL, required, clock_ahead_ms, unprepared);
         if is_news(self.misfit, misfit) {
             tell(&match misfit {
                 Some(misfit) => WorkerNews::Problem {
-                    text: format!("it takes no runs: {}. {}", misfit.words(), advice(misfit)),
+                    text: format!(
+                        "it takes no runs: {}. Its runs go on; {}",
+                        misfit.words(),
+                        self.advice(misfit)
+                    ),
                 },
                 None => WorkerNews::TakesAgain,
             });
         }
         self.misfit = misfit;
         self.seen = Some(Instant::now());
+        self.shown = unprepared;
         Ok(())
+    }
+
+    /// Returns what to do about it.
+    fn advice(&self, misfit: Misfit) -> String {
+        match misfit {
+            Misfit::Protocol { .. } => {
+                "install the control's version of Symphony here, and start the worker again"
+                    .to_owned()
+            }
+            Misfit::Clock { .. } => {
+                "`timedatectl` shows whether the network sets this clock".to_owned()
+            }
+            Misfit::Unprepared { .. } => format!("the failure: {}", self.resting.why()),
+        }
     }
 
     /// Reaps the supervisors that have ended.
@@ -195,17 +237,9 @@ const fn is_news(before: Option<Misfit>, now: Option<Misfit>) -> bool {
         (None, None)
             | (Some(Misfit::Clock { .. }), Some(Misfit::Clock { .. }))
             | (Some(Misfit::Protocol { .. }), Some(Misfit::Protocol { .. }))
+            | (
+                Some(Misfit::Unprepared { .. }),
+                Some(Misfit::Unprepared { .. })
+            )
     )
-}
-
-/// Returns what to do about it.
-const fn advice(misfit: Misfit) -> &'static str {
-    match misfit {
-        Misfit::Protocol { .. } => {
-            "Its runs go on; install the control's version of Symphony here, and start the worker again"
-        }
-        Misfit::Clock { .. } => {
-            "Its runs go on; `timedatectl` shows whether the network sets this clock"
-        }
-    }
 }

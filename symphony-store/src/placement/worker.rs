@@ -18,6 +18,8 @@ pub struct Worker {
     pub version: u32,
     /// How far its clock is ahead of the database's, in milliseconds, as it found last.
     pub clock_ahead_ms: i64,
+    /// How often in a row its host could not prepare a run, as long as it takes nothing for that; else 0.
+    pub unprepared: u32,
 }
 
 /// A worker that was seen at least once.
@@ -35,7 +37,12 @@ impl SeenWorker {
     /// Returns why it takes nothing although it may be there.
     pub const fn misfit(&self) -> Option<Misfit> {
         let worker = &self.worker;
-        Misfit::of(worker.version, self.required, worker.clock_ahead_ms)
+        Misfit::of(
+            worker.version,
+            self.required,
+            worker.clock_ahead_ms,
+            worker.unprepared,
+        )
     }
 
     /// Returns whether it is there and takes runs.
@@ -52,16 +59,17 @@ impl Store {
     pub fn worker_seen(&mut self, worker: &Worker) -> Result<(), StoreError> {
         self.write_single(|tx| {
             tx.prepare_cached(
-                "INSERT INTO worker (host, pool, version, clock_ahead_ms, seen_at)
-                 VALUES (?1, ?2, ?3, ?4, CAST(unixepoch('subsec') * 1000 AS BIGINT))
+                "INSERT INTO worker (host, pool, version, clock_ahead_ms, unprepared, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, CAST(unixepoch('subsec') * 1000 AS BIGINT))
                  ON CONFLICT (host, pool) DO UPDATE SET version = excluded.version, clock_ahead_ms = excluded.clock_ahead_ms,
-                     seen_at = excluded.seen_at",
+                     unprepared = excluded.unprepared, seen_at = excluded.seen_at",
             )?
             .execute(params![
                 worker.host.as_str(),
                 worker.pool.as_str(),
                 worker.version,
-                worker.clock_ahead_ms
+                worker.clock_ahead_ms,
+                worker.unprepared
             ])?;
             Ok(())
         })
@@ -78,7 +86,7 @@ impl Store {
 
 pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreError> {
     let mut statement = conn.prepare_cached(
-            "SELECT pool, host, version, clock_ahead_ms, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age,
+            "SELECT pool, host, version, clock_ahead_ms, unprepared, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age,
                  (SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol') AS required
              FROM worker ORDER BY pool, host",
         )?;
@@ -91,6 +99,7 @@ pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreEr
                 host: parsed("host", row.get("host")?)?,
                 version: count32(row, "version")?,
                 clock_ahead_ms: row.get("clock_ahead_ms")?,
+                unprepared: count32(row, "unprepared")?,
             },
             age_ms: row.get("age")?,
             required: row.get("required")?,

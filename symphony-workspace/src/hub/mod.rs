@@ -89,6 +89,14 @@ impl HubClone {
         self.hub().reference(&result_reference(run))
     }
 
+    /// Asks the hub for something that it need not have, to see that it answers.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn ask(&self) -> Result<(), WorkspaceError> {
+        self.hub().reference("HEAD").map(drop)
+    }
+
     fn hub(&self) -> Remote<'_> {
         Remote::new(&self.repository, &self.address, &self.environment)
     }

@@ -61,6 +61,9 @@ fn fix_of(misfit: Misfit, pool: &Pool) -> String {
         Misfit::Clock { .. } => {
             "`timedatectl` there shows whether the network sets the clock; the worker looks again by itself".to_owned()
         }
+        Misfit::Unprepared { .. } => {
+            "`git ls-remote HUB` there shows whether it reaches the hub, and the worker's log names the failure; the worker asks again by itself".to_owned()
+        }
     }
 }
 
@@ -107,6 +110,7 @@ mod tests {
                 host: Host::parse(host).unwrap(),
                 version,
                 clock_ahead_ms: if host == "build-10" { 45_000 } else { 0 },
+                unprepared: if host == "build-11" { 4 } else { 0 },
             },
             age_ms,
             required: Some(PROTOCOL),
@@ -117,6 +121,7 @@ mod tests {
             worker("linux", "build-8", PROTOCOL, 5_000),
             worker("linux", "build-9", PROTOCOL + 1, 5_000),
             worker("linux", "build-10", PROTOCOL, 5_000),
+            worker("linux", "build-11", PROTOCOL, 5_000),
             worker("gpu", "gpu-1", PROTOCOL, 600_000),
         ];
         let checks = check_workers(&pools.into(), &seen, Lease::default());
@@ -132,6 +137,8 @@ mod tests {
                  fix: install the control's version of Symphony there, then start `symphony worker --pool linux` again
         failed   workers: the worker of pool linux on build-10 takes nothing: its clock is 45 s ahead of the database's
                  fix: `timedatectl` there shows whether the network sets the clock; the worker looks again by itself
+        failed   workers: the worker of pool linux on build-11 takes nothing: its host could not prepare a run, or reach the hub, 4 times in a row; it asks the hub again by itself
+                 fix: `git ls-remote HUB` there shows whether it reaches the hub, and the worker's log names the failure; the worker asks again by itself
         ");
         assert_eq!(
             check_workers(&BTreeSet::new(), &[], Lease::default()).len(),

@@ -50,6 +50,14 @@ impl Control {
         }
     }
 
+    /// Hands the project over with another hub.
+    pub(super) fn hand_hub(&mut self, address: &str) {
+        let handed = self.store.handed_project(&self.id).unwrap().unwrap();
+        self.store
+            .hand_project(&self.id, &handed.layers, Some(address))
+            .unwrap();
+    }
+
     /// Claims a run for the pool, as a tick does.
     fn claim(&mut self, target: RunTarget, agent: AgentType) -> RunId {
         let run = RunId::parse(symphony_store::new_installation_id().to_string()).unwrap();

@@ -22,6 +22,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
         46,
         include_str!("../schema/postgres/0046_worker_clocks.sql"),
     ),
+    (47, include_str!("../schema/postgres/0047_unprepared.sql")),
 ];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(

@@ -117,6 +117,7 @@ fn a_snapshot_says_where_each_run_is_and_counts_workers_that_are_there() {
             host: host(name),
             version: 1,
             clock_ahead_ms: 0,
+            unprepared: 0,
         };
         store.worker_seen(&worker).unwrap();
     };

@@ -1,4 +1,4 @@
-//! Workers that take nothing: of another protocol, or with a wrong clock.
+//! Workers that take nothing: of another protocol, with a wrong clock, or on a host that cannot prepare runs.
 
 use symphony_core::placement::PROTOCOL;
 
@@ -60,16 +60,18 @@ fn workers_that_take_nothing_are_known() {
     let shared = Shared::new();
     let mut store = shared.first();
     let lease = Lease::default();
-    for (name, version, clock_ahead_ms) in [
-        ("ahead", PROTOCOL, 31_000),
-        ("fits", PROTOCOL, -30_000),
-        ("old", PROTOCOL - 1, 0),
+    for (name, version, clock_ahead_ms, unprepared) in [
+        ("ahead", PROTOCOL, 31_000, 0),
+        ("cut", PROTOCOL, 0, 2),
+        ("fits", PROTOCOL, -30_000, 0),
+        ("old", PROTOCOL - 1, 0, 0),
     ] {
         let worker = Worker {
             pool: pool(),
             host: host(name),
             version,
             clock_ahead_ms,
+            unprepared,
         };
         store.worker_seen(&worker).unwrap();
     }
@@ -78,7 +80,7 @@ fn workers_that_take_nothing_are_known() {
         let seen = store.workers().unwrap();
         seen.iter().map(|seen| seen.takes_runs(lease)).collect()
     };
-    assert_eq!(takes(&store), [false, true, false]);
+    assert_eq!(takes(&store), [false, false, true, false]);
     require(&shared, PROTOCOL - 1);
-    assert_eq!(takes(&store), [false, false, true]);
+    assert_eq!(takes(&store), [false, false, false, true]);
 }
