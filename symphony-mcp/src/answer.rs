@@ -95,7 +95,9 @@ impl From<PointError> for ToolError {
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         let hint = match &error {
-            StoreError::Busy(_) | StoreError::Unreachable(_) => " Call again in a moment.",
+            StoreError::Busy(_) | StoreError::Unreachable(_) | StoreError::NoAnswer { .. } => {
+                " Call again in a moment."
+            }
             StoreError::Unknown(_) => " Read what is there before you call again.",
             StoreError::Superseded { .. } => " Stop working: another run took over.",
             StoreError::NotFound { what: "issue", .. } => " Use `list_issues` to find identifiers.",

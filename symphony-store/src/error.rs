@@ -127,7 +127,15 @@ pub enum StoreError {
         /// The version of this Symphony.
         needed: i64,
     },
-    /// The server cannot be used.
+    /// The server does not answer, or takes no connection at the moment. It can be tried again.
+    #[error("the database {address} cannot be opened: {reason}")]
+    NoAnswer {
+        /// The server.
+        address: String,
+        /// In its words, or in those of the system.
+        reason: String,
+    },
+    /// The server cannot be used as it is.
     #[error("the database {address} cannot be opened: {reason}")]
     Server {
         /// The server.

@@ -174,7 +174,7 @@ pub(crate) const fn database_fix(error: &StoreError) -> &'static str {
         StoreError::OlderSchema { .. } => {
             "the owner of its tables runs `symphony db init` with this version; hosts with an older version cannot use it afterwards"
         }
-        StoreError::Server { .. } => {
+        StoreError::Server { .. } | StoreError::NoAnswer { .. } => {
             "`symphony doctor` checks the server, and docs/scale-out.md says how to set it up"
         }
         StoreError::NoPostgres { .. } => {
@@ -254,6 +254,7 @@ fn of_store(error: &StoreError) -> Verdict {
         StoreError::NewerSchema { .. }
         | StoreError::OlderSchema { .. }
         | StoreError::Server { .. }
+        | StoreError::NoAnswer { .. }
         | StoreError::NoPostgres { .. }
         | StoreError::Open { .. }
         | StoreError::NotADatabase { .. }

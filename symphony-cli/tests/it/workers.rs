@@ -4,6 +4,7 @@
 mod control;
 mod daemon;
 mod host;
+mod own_server;
 mod proxy;
 #[cfg(feature = "temporal-service")]
 mod temporal;
@@ -18,6 +19,7 @@ use symphony_core::run::Run;
 use self::control::Control;
 use self::daemon::Daemon;
 use self::host::Host;
+use self::own_server::OwnServer;
 use self::proxy::Proxy;
 use crate::support::{
     JUDGE, Project, WORKER, agents_of, approving_judge, bash, commit, create_pr, kill, scenario,
@@ -388,6 +390,32 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
     assert_eq!(unprepared(&control), 0);
     let log = host.log();
     assert!(log.contains("It takes runs again."), "{log}");
+}
+
+#[test]
+fn a_supervisor_that_starts_while_the_database_is_away_waits_for_it() {
+    let server = OwnServer::start();
+    let mut control = Control::on(server.address("away"), &greeting());
+    let issue = control.project.add_issue("Say hello");
+    let host = control.idle_host("h1");
+    let run = control.claim_issue(&issue);
+    assert_eq!(control.take_for("h1").id, run);
+    server.stop();
+    let mut supervisor = host.supervise(&control, &run);
+    until("the supervisor has found no server", || {
+        let log = host.run_file(&control, &run, "supervisor.log");
+        log.contains("goes on when the database can be read")
+            .then_some(())
+    });
+    assert_eq!(supervisor.try_wait().unwrap(), None, "it waits");
+    server.begin();
+    control.reconnect();
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    let status = until("the supervisor has ended", || {
+        supervisor.try_wait().unwrap()
+    });
+    assert!(status.success(), "{status}");
 }
 
 #[test]

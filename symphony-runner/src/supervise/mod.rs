@@ -37,7 +37,6 @@ mod until_cancelled;
 mod watch;
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use symphony_core::agent::AgentType;
 use symphony_core::exit_handling::is_unprepared;
@@ -52,7 +51,7 @@ use symphony_workspace::{Failpoint, HubClone};
 
 use self::exit::{PendingExit, dead, is_still_held};
 use self::holding::{Holding, Release, first_beat, while_held};
-use self::passing::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
+use self::passing::{DISK_WAIT_MAX, when_readable};
 use self::watch::status_of;
 use crate::error::RunnerError;
 use crate::gates::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job};
@@ -62,7 +61,7 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 use crate::repository::options;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
-use crate::worker::{HandOver, LogSender};
+use crate::worker::{HandOver, LocalProject, LogSender};
 
 pub use command::TRAMPOLINE_COMMAND;
 pub(crate) use command::{CommandCall, CommandOutcome, Company, LiveLog, run_command};
@@ -95,11 +94,17 @@ pub fn supervise(
     terminal: Option<PathBuf>,
 ) -> Result<(), RunnerError> {
     become_session_leader()?;
-    let mut store = store_when_there_is_space(installation)?;
-    let local = crate::worker::LocalProject::of_run(installation, &store, run)?;
+    // The run's lock is held meanwhile: it is this process's standard input.
+    let (mut store, local) = when_readable(|| {
+        let store = installation.require_store()?;
+        let local = LocalProject::of_run(installation, &store, run)?;
+        Ok((store, local))
+    })?;
     let installation = &local.installation;
-    let loaded = store.run(run)?;
-    let mut job = Job::load(installation, &mut store, loaded, local.project.clone())?;
+    let mut job = when_readable(|| {
+        let loaded = store.run(run)?;
+        Job::load(installation, &mut store, loaded, local.project.clone())
+    })?;
     job.terminal = terminal;
     // Held until this process ends: while it is held, ticks leave the run alone.
     let lock = RunLock::adopt_stdin(job.paths.lock())?;
@@ -139,7 +144,7 @@ fn hold(job: &mut Job<'_>, store: &mut Store, hub: Option<&str>) -> Result<bool,
     let Some(first) = first_beat(|| store.beat(&run, fence))? else {
         return Ok(false);
     };
-    let mut own = job.installation.require_store()?;
+    let mut own = when_readable(|| job.installation.require_store())?;
     let (lease, beating) = (job.installation.lease(), run.clone());
     let holding = Holding::begin(lease, first, move || own.beat(&beating, fence))
         .map_err(|error| RunnerError::io("start a thread for", &job.paths.dir, error))?;
@@ -156,25 +161,6 @@ fn hold(job: &mut Job<'_>, store: &mut Store, hub: Option<&str>) -> Result<bool,
 fn give_up(job: &Job<'_>) -> Result<(), RunnerError> {
     tracing::warn!(run = %job.run.id, "the run was given up: another host ends it, or has ended it");
     job.paths.tidy(LeftoverOwner::Ended)
-}
-
-/// Opens the database as soon as there is space on the disk, since SQLite cannot even read without some, or its server answers. The run's
-/// lock is held meanwhile.
-fn store_when_there_is_space(installation: &Installation) -> Result<Store, RunnerError> {
-    let begun = Instant::now();
-    loop {
-        match installation.require_store() {
-            Err(error) if may_pass(&error) && begun.elapsed() < DISK_WAIT_MAX => {
-                tracing::warn!(%error, "the run goes on when the database can be opened");
-                std::thread::sleep(DISK_LOOK);
-            }
-            store => return store,
-        }
-    }
-}
-
-fn may_pass(error: &RunnerError) -> bool {
-    error.is_disk_full() || matches!(error, RunnerError::Store(error) if is_passing(error))
 }
 
 async fn carry_out(

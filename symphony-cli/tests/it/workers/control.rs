@@ -28,7 +28,11 @@ pub(super) struct Control {
 
 impl Control {
     pub(super) fn new(name: &str, scenarios: &Value) -> Self {
-        let address = address(name);
+        Self::on(address(name), scenarios)
+    }
+
+    /// Makes one whose database is at an address.
+    pub(super) fn on(address: String, scenarios: &Value) -> Self {
         let mut project = repository(&address);
         project.set_variable("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
         let project = project.set_up(scenarios, &json!({}));
@@ -48,6 +52,17 @@ impl Control {
             id,
             pool,
         }
+    }
+
+    /// Takes the oldest run of the pool for a host, as its worker does before it starts a supervisor.
+    pub(super) fn take_for(&mut self, host: &str) -> Run {
+        let host = symphony_core::placement::Host::parse(host).unwrap();
+        self.store.take(&self.pool, &host).unwrap().unwrap()
+    }
+
+    /// Connects again, to a server that was away.
+    pub(super) fn reconnect(&mut self) {
+        self.store = Store::open_on(&ServerAddress::parse(&self.address).unwrap()).unwrap();
     }
 
     /// Hands the project over with another hub.
@@ -164,7 +179,12 @@ impl Control {
         host
     }
 
-    /// Returns a host whose worker is not started yet.
+    /// Returns a host whose worker has not started.
+    pub(super) fn idle_host(&self, name: &str) -> Host {
+        self.prepared_host(name, 1, &json!({}))
+    }
+
+    /// Returns a host whose worker is not started yet, with more in the configuration of its host.
     pub(super) fn prepared_host(&self, name: &str, slots: u32, more: &Value) -> Host {
         let home = self.project.beside.join(name);
         let own = home.join(".config/symphony");

@@ -1,5 +1,6 @@
 //! The host of a worker: a home, a folder for clones, and the worker's process.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Command};
 
@@ -36,6 +37,25 @@ impl Host {
         let mut command = self.command();
         let child = start_worker(&mut command, &self.home, called, &self.data, more);
         self.child = Some(child);
+    }
+
+    /// Starts the supervisor of a run, as the worker does: with the run's lock as its input.
+    pub(super) fn supervise(&self, control: &Control, run: &RunId) -> Child {
+        let clone = self.data.join("projects").join(control.id.as_str());
+        let folder = clone.join(".symphony/runs").join(run.as_str());
+        std::fs::create_dir_all(&folder).unwrap();
+        let lock = File::create(folder.join("lock")).unwrap();
+        lock.lock().unwrap();
+        let log = File::create(folder.join("supervisor.log")).unwrap();
+        self.command()
+            .current_dir(clone)
+            .args(["supervise", "--run", run.as_str(), "--worker-data"])
+            .arg(&self.data)
+            .stdin(lock)
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap()
     }
 
     pub(super) fn pid(&self) -> i32 {

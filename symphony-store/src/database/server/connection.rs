@@ -1,6 +1,7 @@
 //! Connecting to a server, and what to say when that fails.
 
 use std::error::Error as _;
+use std::io;
 use std::path::PathBuf;
 
 use symphony_core::config::{ServerAddress, ServerHost};
@@ -26,7 +27,7 @@ impl Store {
     /// Opens the database on a server.
     ///
     /// # Errors
-    /// `Server` when it cannot be reached or refuses the user, `Empty` when it has no tables, and `NewerSchema` or `OlderSchema` when
+    /// `NoAnswer` when it cannot be reached, `Server` when it refuses the user, `Empty` when it has no tables, and `NewerSchema` or `OlderSchema` when
     /// they are those of another version.
     pub fn open_on(address: &ServerAddress) -> Result<Self, StoreError> {
         let (server, client) = connect(address)?;
@@ -129,16 +130,38 @@ pub(super) fn connect(address: &ServerAddress) -> Result<(Server, Client), Store
     let server = Server::new(&config, tls, address.schema());
     let client = server.client().map_err(|error| match error {
         ConnectError::Refused(error) => failed(address, &error),
-        error => refused(error.to_string()),
+        ConnectError::Silent => StoreError::NoAnswer {
+            address: address.to_string(),
+            reason: error.to_string(),
+        },
+        ConnectError::System(_) => refused(error.to_string()),
     })?;
     Ok((server, client))
 }
 
 /// Says why a server is of no use, and what to do.
 fn failed(address: &ServerAddress, error: &Error) -> StoreError {
-    StoreError::Server {
-        address: address.to_string(),
-        reason: reason(address, error),
+    let (reason, address) = (reason(address, error), address.to_string());
+    let code = error.code().map(SqlState::code);
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    if is_away(code, cause.map(io::Error::kind), error.is_closed()) {
+        StoreError::NoAnswer { address, reason }
+    } else {
+        StoreError::Server { address, reason }
+    }
+}
+
+/// Decides whether a server is only away: nothing answers, it starts or stops, or all its connections are taken. `code` is its own, `cause`
+/// that of the system. A certificate that is not trusted, for example, comes as invalid data.
+fn is_away(code: Option<&str>, cause: Option<io::ErrorKind>, is_closed: bool) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, PermissionDenied};
+    match (code, cause) {
+        // PostgreSQL's manual, "PostgreSQL Error Codes": classes 08 and 57P, and too many connections
+        (Some(code), _) => {
+            code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "53300")
+        }
+        (None, Some(cause)) => !matches!(cause, InvalidData | InvalidInput | PermissionDenied),
+        (None, None) => is_closed,
     }
 }
 
@@ -175,5 +198,40 @@ fn reason(address: &ServerAddress, error: &Error) -> String {
         ),
         (_, Some(cause)) => format!("{error}: {cause}"),
         (_, None) => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_away_differs_from_one_that_refuses() {
+        for (code, cause, is_closed, expected) in [
+            (None, Some(ErrorKind::ConnectionRefused), false, true),
+            (None, Some(ErrorKind::HostUnreachable), false, true),
+            (None, Some(ErrorKind::TimedOut), false, true),
+            // the folder of a server on this machine that is stopped
+            (None, Some(ErrorKind::NotFound), false, true),
+            (None, Some(ErrorKind::UnexpectedEof), true, true),
+            (None, None, true, true),
+            (Some("57P03"), None, false, true),
+            (Some("53300"), None, false, true),
+            (Some("08006"), None, false, true),
+            (None, Some(ErrorKind::InvalidData), false, false),
+            (None, Some(ErrorKind::PermissionDenied), false, false),
+            (None, None, false, false),
+            (Some("28P01"), None, true, false),
+            (Some("3D000"), None, false, false),
+            (Some("42501"), None, false, false),
+        ] {
+            assert_eq!(
+                is_away(code, cause, is_closed),
+                expected,
+                "{code:?} {cause:?}"
+            );
+        }
     }
 }
