@@ -9,6 +9,8 @@ mod proxy;
 #[cfg(feature = "temporal-service")]
 mod temporal;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,7 +25,7 @@ use self::own_server::OwnServer;
 use self::proxy::Proxy;
 use crate::support::{
     JUDGE, Project, WORKER, agents_of, approving_judge, bash, commit, create_pr, kill, scenario,
-    scenarios, supervisor_of, until,
+    scenarios, supervisor_of, text, until,
 };
 
 fn greeting() -> Value {
@@ -416,6 +418,54 @@ fn a_supervisor_that_starts_while_the_database_is_away_waits_for_it() {
         supervisor.try_wait().unwrap()
     });
     assert!(status.success(), "{status}");
+}
+
+#[test]
+fn status_passes_by_what_is_at_the_hub_only() {
+    let mut control = Control::new("passes", &greeting());
+    let beside = control.project.beside.clone();
+    let hub = beside.join("hub.git");
+    let made = ["init", "-q", "--bare", hub.to_str().unwrap()];
+    control.project.git(&made);
+    let more = json!({ "pool": "linux", "hub": hub, "judge_enabled": false });
+    control.project.configure_more(&more);
+    control.project.add_issue("Say hello");
+    let _host = control.host("h1", 1);
+    control.tick();
+    let run = control.runs().remove(0).id;
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    let list = control.project.json(&["pr", "list"]);
+    let head = text(&list["items"][0]["head_commit"]);
+    // what git is asked is noted
+    let path = std::env::var("PATH").unwrap();
+    let (programs, calls) = (beside.join("bin"), beside.join("calls"));
+    std::fs::create_dir(&programs).unwrap();
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >> {}\nPATH='{path}'; export PATH\nexec git \"$@\"\n",
+        calls.display()
+    );
+    let program = programs.join("git");
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+    let first = format!("{}:{path}", programs.display());
+    control.project.set_variable("PATH", &first);
+    let asked = || std::fs::read_to_string(&calls).unwrap_or_default();
+    let status = || {
+        let status = control.project.symphony(&["status"]);
+        assert_eq!(
+            (status.code, status.stderr.as_str()),
+            (0, ""),
+            "{status:#?}"
+        );
+        assert!(status.stdout.contains("Say hello"), "{status:#?}");
+    };
+    status();
+    assert!(!asked().contains(&head), "{}", asked());
+    // once it is brought in, it is looked at
+    control.tick();
+    status();
+    assert!(asked().contains(&head), "{}", asked());
 }
 
 #[test]

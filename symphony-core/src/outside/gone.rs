@@ -23,6 +23,8 @@ pub struct OpenInto {
     pub head_commit: String,
     /// Whether it is approved already.
     pub is_approved: bool,
+    /// Whether its commits are at the hub only: a run on another host made them, and no tick has brought them in.
+    pub is_at_hub: bool,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -112,6 +114,7 @@ mod tests {
             base_commit: format!("c{pr}"),
             head_commit: format!("h{pr}"),
             is_approved: false,
+            is_at_hub: false,
             created_at: Timestamp::UNIX_EPOCH,
         }
     }

@@ -86,7 +86,9 @@ pub(super) fn look_for_obstacles(
                 continue;
             }
         };
-        match lost_heads(project, config, &open) {
+        // What is at the hub only cannot be compared with anything here. The tick that brings it in goes on with it.
+        let here: Vec<&OpenInto> = open.iter().filter(|open| !open.is_at_hub).collect();
+        match lost_heads(project, config, &here) {
             Ok(lost) => observed.snapshot.base.lost.extend(lost),
             Err(error) => {
                 tracing::warn!(project = %id, %error, "the heads of pull requests were not looked for");
@@ -103,8 +105,8 @@ pub(super) fn look_for_obstacles(
             let judge_enabled = judge_enabled.is_some_and(|view| view.judge_enabled);
             // For a plan, it also decides whether a judge is paid, since a plan starts from a base that may be old.
             let waits_for_person =
-                |open: &&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
-            let into = open.iter().filter(|open| open.base == **name);
+                |open: &&&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
+            let into = here.iter().filter(|open| open.base == **name);
             for open in into.filter(waits_for_person) {
                 let view = &mut observed.snapshot.base;
                 if let Err(error) = look_for_unwanted(store, project, config, open, &head, view) {
@@ -122,12 +124,12 @@ pub(super) fn look_for_obstacles(
     Ok(())
 }
 
-/// Returns the pull requests whose branch is not at the reviewed commit, if that keeps them from being merged. For all
+/// Returns those of the pull requests whose branch is not at the reviewed commit, if that keeps them from being merged. For all
 /// others this costs the reading of one ref.
 fn lost_heads(
     project: &Project,
     config: &ProjectConfig,
-    open: &[OpenInto],
+    open: &[&OpenInto],
 ) -> Result<Vec<LostHead>, RunnerError> {
     let places: Vec<PullRequestPlace> = open
         .iter()

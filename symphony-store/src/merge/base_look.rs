@@ -15,11 +15,12 @@ use crate::review::pull_request_query::{PrFilter, load_pr};
 const LOOKED_FOR_MAX: i64 = 20;
 
 /// Open pull requests into a branch that were not searched for at its head. One that its own agent moved to the base
-/// waits for a person.
+/// waits for a person, and one whose commits are at the hub only for the tick that brings them in.
 const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
      WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS DISTINCT FROM ?3 AND p.proposal IS NULL
        AND NOT EXISTS (SELECT 1 FROM base_notice n
                        WHERE n.pull_request = p.id AND n.dismissed_at IS NULL AND n.kind IN ('agent_at_work', 'landed'))
+       AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = p.run AND r.pool IS NOT NULL AND r.promoted IS NULL)
      ORDER BY p.id LIMIT ?5";
 
 /// The notices about base branches that were moved back.

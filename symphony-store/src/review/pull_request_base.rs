@@ -36,7 +36,9 @@ impl Store {
     /// When the database cannot be read.
     pub fn open_into(&self, project: &ProjectId) -> Result<Vec<OpenInto>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT id, issue, plan, base, base_commit, head_commit, state = 'approved' AS is_approved, created_at FROM pull_request
+            "SELECT id, issue, plan, base, base_commit, head_commit, state = 'approved' AS is_approved, created_at,
+                 EXISTS (SELECT 1 FROM run r WHERE r.id = pull_request.run AND r.pool IS NOT NULL AND r.promoted IS NULL) AS is_at_hub
+             FROM pull_request
              WHERE project = ?1 AND state IN ('open', 'approved') AND proposal IS NULL ORDER BY id",
         )?;
         let mut rows = statement.query([project.as_str()])?;
@@ -49,6 +51,7 @@ impl Store {
                 base_commit: row.get("base_commit")?,
                 head_commit: row.get("head_commit")?,
                 is_approved: row.get("is_approved")?,
+                is_at_hub: row.get("is_at_hub")?,
                 created_at: time(row.get("created_at")?)?,
             });
         }
