@@ -19,6 +19,9 @@ const SUPERVISOR_PASSED: [&str; 6] = [
 
 /// Where systemd puts the credentials of a service. A supervisor on a worker finds secrets there; it is not shown in its own environment.
 const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+/// How git reaches a hub over SSH. A supervisor on a worker brings results there; it is not shown in its own environment either, since
+/// agents have no business with the hub.
+const WAYS_TO_HUB: [&str; 2] = ["GIT_SSH", "GIT_SSH_COMMAND"];
 
 /// Returns whether a variable may be in the environment of a supervisor, where the agent below it can read it: who and
 /// where the user is, and Symphony's own settings. Keys are passed separately.
@@ -47,7 +50,11 @@ pub fn supervisor_environment(
     inherited
         .iter()
         .filter(|(name, _)| {
-            is_public(name) || is_for_agents(name) || name.as_os_str() == CREDENTIALS
+            let is_own = |own: &str| name.as_os_str() == own;
+            is_public(name)
+                || is_for_agents(name)
+                || is_own(CREDENTIALS)
+                || WAYS_TO_HUB.into_iter().any(is_own)
         })
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
@@ -76,6 +83,7 @@ mod tests {
             "DATABASE_URL",
             "GITHUB_TOKEN",
             "GIT_CONFIG_VALUE_0",
+            "GIT_SSH_COMMAND",
             "SYMPHONY_RUN_ID",
             "SYMPHONY_API_TOKEN",
         ] {
@@ -92,6 +100,7 @@ mod tests {
             ("CLAUDECODE", "1"),
             ("DATABASE_URL", "postgres://u:p@db"),
             ("GH_TOKEN", "t"),
+            ("GIT_SSH_COMMAND", "ssh -i key"),
             ("GITHUB_TOKEN", "t"),
             ("HOME", "/h"),
             ("NPM_TOKEN", "t"),
@@ -109,6 +118,7 @@ mod tests {
                 "ANTHROPIC_API_KEY",
                 "AWS_SECRET_ACCESS_KEY",
                 "CARGO_HOME",
+                "GIT_SSH_COMMAND",
                 "HOME",
                 "SYMPHONY_CONFIG"
             ]
