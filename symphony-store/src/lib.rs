@@ -72,7 +72,9 @@ pub use placement::beat::Beat;
 pub use placement::handed::HandedProject;
 pub use placement::promote::Unpromoted;
 pub use placement::result::RunCommits;
-pub use placement::run_log::{Appended, LogChunk, RUN_LOG_CHUNK_MAX, RUN_LOG_MAX};
+pub use placement::run_log::{
+    Appended, LogChunk, OLD_RUN_LOGS_MAX, RUN_LOG_CHUNK_MAX, RUN_LOG_MAX,
+};
 pub use placement::silent::SilentRun;
 pub use placement::take::Begun;
 pub use placement::worker::{SeenWorker, Worker};

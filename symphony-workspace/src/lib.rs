@@ -65,7 +65,8 @@ pub use fingerprint::Fingerprint;
 pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use hub::{
-    HubClone, HubUpdate, PromoteRequest, Promotion, UpdatedClone, result_reference, saved_reference,
+    HubClone, HubUpdate, OtherHub, PromoteRequest, Promotion, RunRef, UpdatedClone,
+    result_reference, saved_reference,
 };
 pub use identity::{
     MarkPlaces, find_traces, is_own_branch, read_marker, remove_marker, write_marker,

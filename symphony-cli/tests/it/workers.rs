@@ -85,7 +85,7 @@ fn an_issue_becomes_a_merged_change_on_two_hosts() {
         .project
         .configure_more(&json!({ "pool": "linux", "hub": hub }));
     let issue = control.project.add_issue("Say hello");
-    let (_one, _two) = (control.host("h1", 2), control.host("h2", 2));
+    let (mut one, mut two) = (control.host("h1", 2), control.host("h2", 2));
     let pr = until("a judge has approved the change", || {
         control.tick();
         let list = control.project.json(&["pr", "list"]);
@@ -113,6 +113,20 @@ fn an_issue_becomes_a_merged_change_on_two_hosts() {
     control.project.json(&["pr", "merge", &issue]);
     assert_eq!(control.project.git(&["show", "main:hello.txt"]), "hello");
     assert_eq!(control.project.issue(&issue)["status"], "done");
+    // a worker that starts again removes the worktree of an ended issue
+    let clones = [&one, &two].map(|host| host.data.join("projects").join(control.id.as_str()));
+    let left = || {
+        let worktrees = clones
+            .iter()
+            .map(|clone| clone.join(".symphony-workspaces").join(&issue));
+        worktrees.filter(|worktree| worktree.exists()).count()
+    };
+    assert!(left() > 0, "it stayed for the next run");
+    for host in [&mut one, &mut two] {
+        host.kill_worker();
+        host.begin(&[]);
+    }
+    until("no worktree is left", || (left() == 0).then_some(()));
     // its log came to the database
     let id = worker.id.as_str();
     let log = control.project.ok(&["runs", "logs", id]);

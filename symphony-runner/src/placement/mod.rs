@@ -5,6 +5,7 @@
 pub(crate) mod control;
 mod end;
 pub(crate) mod hub;
+pub(crate) mod old_refs;
 pub(crate) mod promote;
 mod queue;
 pub(crate) mod saved;

@@ -22,13 +22,14 @@ use crate::outreach::publish::start_publisher;
 use crate::paths::STATE_DIR;
 use crate::placement::control::HOST_NAME;
 use crate::placement::hub::hand_over_projects;
+use crate::placement::old_refs::remove_old_refs;
 use crate::placement::promote::bring_in_results;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
 use crate::step_event::StepEvent;
 use crate::tracker::start_sync;
 use crate::upkeep::kept_documents::keep_documents;
-use crate::upkeep::retention::daily_clean_up;
+use crate::upkeep::retention::{daily_clean_up, is_clean_up_due};
 
 /// Options of a tick.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -180,6 +181,10 @@ fn tick_in_turn(
         remove_all_unwritten(&observed);
         // Last, as other clean-ups, since nothing waits for it.
         let days = installation.config.log_retention_days;
+        if is_clean_up_due(store, now)? {
+            let problems = remove_old_refs(installation, store, now)?;
+            report.problems.extend(problems);
+        }
         let (events, problems) = daily_clean_up(store, days, now)?;
         report.events.extend(events);
         report.problems.extend(problems);

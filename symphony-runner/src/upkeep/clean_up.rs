@@ -96,7 +96,7 @@ fn clean_up_with(
 }
 
 /// Returns the head of the issue's newest merged pull request, which is recorded as part of the base.
-fn recorded_merge(store: &Store, id: &IssueId) -> Result<Option<CommitId>, RunnerError> {
+pub(crate) fn recorded_merge(store: &Store, id: &IssueId) -> Result<Option<CommitId>, RunnerError> {
     let filter = PrFilter {
         issue: Some(id.clone()),
         state: Some(PrState::Merged),

@@ -85,6 +85,16 @@ pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
     (removed, problems)
 }
 
+/// Returns whether the last clean-up was a day ago.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(crate) fn is_clean_up_due(store: &Store, now: Timestamp) -> Result<bool, RunnerError> {
+    let last = store.last_log_clean_up()?;
+    // A clock that was set back must not keep logs for ever.
+    Ok(last.is_none_or(|last| last > now || after(last, DAY_MS) <= now))
+}
+
 /// Removes old logs and sessions of all projects, once per day. Returns what was done, and what could not be done.
 ///
 /// # Errors
@@ -94,13 +104,15 @@ pub fn daily_clean_up(
     days: u32,
     now: Timestamp,
 ) -> Result<(Vec<StepEvent>, Vec<String>), RunnerError> {
-    let last = store.last_log_clean_up()?;
-    // A clock that was set back must not keep logs for ever.
-    if last.is_some_and(|last| last <= now && after(last, DAY_MS) > now) {
+    if !is_clean_up_due(store, now)? {
         return Ok((Vec::new(), Vec::new()));
     }
     let (mut events, mut problems) = (Vec::new(), Vec::new());
-    let mut is_done = true;
+    let keep_ms = i64::from(days).saturating_mul(DAY_MS.cast_signed());
+    let kept_since = now.as_millisecond().saturating_sub(keep_ms);
+    let kept_since = Timestamp::from_millisecond(kept_since).unwrap_or(Timestamp::UNIX_EPOCH);
+    // Those of runs on other hosts, which are in the database.
+    let mut is_done = store.remove_run_logs(kept_since)? == 0;
     for project in store.projects()? {
         let mut old = old_logs(store, &project, days, now)?;
         is_done &= old.len() <= OLD_LOGS_MAX;

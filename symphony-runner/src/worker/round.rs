@@ -28,6 +28,8 @@ pub(super) struct Round<'a> {
     pub(super) zombies: BTreeMap<RunId, Instant>,
     /// When all clones were looked at.
     pub(super) looked: Option<Instant>,
+    /// When no worktree of an ended issue was left.
+    pub(super) tidied: Option<Instant>,
     /// What was reported of runs: each problem once for as long as it lasts.
     told: BTreeMap<RunId, String>,
     seen: Option<Instant>,
@@ -57,6 +59,7 @@ impl<'a> Round<'a> {
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
             looked: None,
+            tidied: None,
             told: BTreeMap::new(),
             seen: None,
             shown: 0,
@@ -111,6 +114,7 @@ impl<'a> Round<'a> {
         for news in self.end_zombies(store, &own) {
             tell(&news);
         }
+        self.remove_finished(store);
         let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
         while self.free(taking, own.len()) > 0 {
             let Some(run) = self.source.take(store, self.pool, self.host)? else {

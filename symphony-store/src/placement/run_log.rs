@@ -15,6 +15,9 @@ pub const RUN_LOG_CHUNK_MAX: usize = 64 * 1024;
 /// Most bytes that are kept of a run's log. What comes later is on the host only.
 pub const RUN_LOG_MAX: u64 = 8 * 1024 * 1024;
 
+/// Of how many runs the logs are removed at once, so that no tick is held up.
+pub const OLD_RUN_LOGS_MAX: i64 = 200;
+
 /// A piece of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogChunk {
@@ -111,6 +114,22 @@ impl Store {
                     Ok(Appended::Stored { next: seq + len })
                 }
             }
+        })
+    }
+
+    /// Removes the logs of runs that ended before a time, of at most [`OLD_RUN_LOGS_MAX`] runs; returns how many pieces it removed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn remove_run_logs(&mut self, before: Timestamp) -> Result<usize, StoreError> {
+        let context = Context::system(Timestamp::UNIX_EPOCH);
+        self.write(&context, |tx| {
+            Ok(tx
+                .prepare_cached(
+                    "DELETE FROM run_log WHERE run IN (
+                         SELECT DISTINCT l.run FROM run_log l JOIN run r ON r.id = l.run WHERE r.ended_at < ?1 LIMIT ?2)",
+                )?
+                .execute(params![before.as_millisecond(), OLD_RUN_LOGS_MAX])?)
         })
     }
 

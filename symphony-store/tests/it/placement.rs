@@ -392,6 +392,27 @@ fn a_log_ends_at_its_limit_and_goes_with_its_issue() {
 }
 
 #[test]
+fn logs_go_with_the_time_for_which_logs_are_kept() {
+    let (_shared, mut store, first) = with_one();
+    let issue = add(&mut store, "Two").id;
+    let second = queued(&mut store, "two", &issue);
+    for run in [&first, &second] {
+        store.take(&pool(), &host("h1")).unwrap().unwrap();
+        let stored = store.append_run_log(&run.id, run.fence, 0, b"one\n");
+        assert_eq!(stored.unwrap(), Appended::Stored { next: 4 });
+    }
+    // ended at 9; the other one lives
+    ended(&mut store, &first);
+    for (before, expected) in [(9, 0), (10, 1), (10, 0)] {
+        assert_eq!(store.remove_run_logs(at(before)).unwrap(), expected);
+    }
+    assert_eq!(store.run_log(&first.id, 0, 10).unwrap(), []);
+    assert_eq!(store.run_log(&second.id, 0, 10).unwrap().len(), 1);
+    ended(&mut store, &second);
+    assert_sound(&mut store);
+}
+
+#[test]
 fn a_run_that_is_not_of_a_pool_is_claimed_as_before() {
     let shared = Shared::new();
     let mut store = shared.first();

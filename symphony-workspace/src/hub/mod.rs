@@ -6,6 +6,7 @@
 
 mod lay_out;
 mod promote;
+mod retained;
 mod saved;
 mod update;
 
@@ -21,6 +22,7 @@ use crate::remote::{Pushed, Remote};
 use crate::repository::{Repository, RepositoryOptions};
 
 pub use promote::{PromoteRequest, Promotion};
+pub use retained::{OtherHub, RunRef};
 pub use saved::saved_reference;
 pub use update::{HubUpdate, UpdatedClone};
 

@@ -16,7 +16,7 @@ use crate::repository::Repository;
 use crate::worktree::WorktreeKey;
 
 /// The prefix of the refs of what was saved, at the hub, and in clones where it was fetched.
-const SAVED: &str = "refs/symphony/saved/";
+pub(super) const SAVED: &str = "refs/symphony/saved/";
 
 /// Returns the folder of the refs of what was saved of an issue's runs.
 pub(super) fn saved_folder(key: &WorktreeKey) -> String {

@@ -45,13 +45,23 @@ pub(super) fn head_in(listed: &str, reference: &str) -> Result<Option<CommitId>,
     let Some((commit, _)) = lines.find(|(_, name)| *name == reference) else {
         return Ok(None);
     };
-    CommitId::parse(commit)
-        .map(Some)
-        .map_err(|error| WorkspaceError::GitAnswer {
-            command: "git ls-remote".to_owned(),
-            expected: "an object name",
-            found: error.found,
-        })
+    object(commit).map(Some)
+}
+
+fn object(commit: &str) -> Result<CommitId, WorkspaceError> {
+    CommitId::parse(commit).map_err(|error| WorkspaceError::GitAnswer {
+        command: "git ls-remote".to_owned(),
+        expected: "an object name",
+        found: error.found,
+    })
+}
+
+/// Reads all refs from the answer of `ls-remote`, with the commits that they are at.
+pub(super) fn references(listed: &str) -> Result<Vec<(String, CommitId)>, WorkspaceError> {
+    let lines = listed.lines().filter_map(|line| line.split_once('\t'));
+    lines
+        .map(|(commit, name)| Ok((name.to_owned(), object(commit)?)))
+        .collect()
 }
 
 /// Reads the branch that `HEAD` names from the answer of `ls-remote --symref`.

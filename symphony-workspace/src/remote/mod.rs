@@ -82,6 +82,19 @@ impl<'a> Remote<'a> {
         answer::head_in(&listed, reference)
     }
 
+    /// Lists the refs in some folders of refs there, each of which ends with a slash, and the commits that they are at.
+    pub(crate) fn references(
+        &self,
+        folders: &[&str],
+    ) -> Result<Vec<(String, CommitId)>, WorkspaceError> {
+        let patterns: Vec<String> = folders.iter().map(|folder| format!("{folder}*")).collect();
+        let mut arguments = vec!["--refs", self.name];
+        arguments.extend(patterns.iter().map(String::as_str));
+        let found = self.call(Call::Ask, "ls-remote", &arguments)?;
+        let listed = self.answered("ls-remote", found)?;
+        answer::references(&listed)
+    }
+
     /// Returns the branch that is checked out there; `None` if the head is detached.
     pub(crate) fn head_branch(&self) -> Result<Option<BranchName>, WorkspaceError> {
         let found = self.call(Call::Ask, "ls-remote", &["--symref", self.name, "HEAD"])?;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use symphony_core::id::RunId;
 use symphony_workspace::{
     BaseMerge, BranchName, CommitId, HubClone, HubUpdate, Pushed, Repository, RepositoryOptions,
-    UpdatedClone, WorkspaceError, Worktree, WorktreeKey, WorktreeRequest, result_reference,
+    RunRef, UpdatedClone, WorkspaceError, Worktree, WorktreeKey, WorktreeRequest, result_reference,
     saved_reference,
 };
 
@@ -232,6 +232,39 @@ fn what_is_saved_has_everything_and_counts_for_nothing() {
     assert_eq!(forget(&second), Pushed::Done);
     other.update();
     assert_eq!(fetched(&other), None);
+}
+
+#[test]
+fn refs_of_runs_are_listed_and_removed_at_the_hub_and_from_elsewhere() {
+    let hub = Hub::new();
+    let host = hub.host("h1");
+    host.update();
+    let (_path, commit) = host.work("one.txt");
+    let environment: BTreeMap<OsString, OsString> = std::env::vars_os()
+        .filter(|(name, _)| !name.to_string_lossy().starts_with("GIT_"))
+        .collect();
+    let address = hub.control.root.to_str().unwrap();
+    let own = Repository::open(&hub.control.root, options()).unwrap();
+    let elsewhere = host.repository();
+    for (repository, other) in [(&own, None), (&elsewhere, Some((address, &environment)))] {
+        host.clone.push_result(&run("r1"), &commit, None).unwrap();
+        host.clone
+            .push_saved(&key(), &run("r2"), &commit, None)
+            .unwrap();
+        let found = repository.refs_of_runs(other).unwrap();
+        let runs: Vec<&str> = found.iter().map(RunRef::run).collect();
+        assert_eq!(runs, ["r1", "r2"]);
+        // one that has moved meanwhile stays
+        let moved = RunRef {
+            commit: hub.control.head("main"),
+            ..found[0].clone()
+        };
+        repository.remove_ref_of_run(other, &moved).unwrap_err();
+        for found in &found {
+            repository.remove_ref_of_run(other, found).unwrap();
+        }
+        assert_eq!(repository.refs_of_runs(other).unwrap(), []);
+    }
 }
 
 #[test]
