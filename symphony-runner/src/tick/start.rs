@@ -1,4 +1,4 @@
-//! Starts runs: all claims are one transaction; then those of this host get their supervisors, and the others wait for a worker.
+//! Starts runs: they are claimed in portions, each in one transaction; then those of this host get their supervisors, and the others wait for a worker.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,11 @@ use crate::error::RunnerError;
 use crate::step_event::{StartEnd, StartSubject, StepEvent};
 use crate::supervise::SuperviseMode;
 
-/// Claims runs, all in one transaction, and starts the supervisors of those that are not for a pool.
+/// How many runs are claimed in one transaction. On a server a long one loses against short ones again and again: 128 claims kept a tick busy
+/// for up to 49 s.
+const CLAIMS_MAX: usize = 16;
+
+/// Claims runs, a portion in each transaction, and starts the supervisors of those that are not for a pool.
 pub(super) fn start_runs(
     store: &mut Store,
     effects: &mut impl Effects,
@@ -54,22 +58,28 @@ pub(super) fn start_runs(
     }
     let context = Context::system(effects.now());
     let limits = ClaimLimits::of(&observed.snapshot);
-    let claims = store.claim_for_pools(&context, &requests, &limits, &pools)?;
-    Failpoint::TickClaimed.reach();
-    // The claimed runs are live from here on. If this process dies before their supervisors start, it releases their
-    // locks, and the next tick finds live runs with free locks and does their exit handling. Those of pools wait there.
-    for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
-        let on = StartSubject::of(&request.start);
-        match (claim, lock) {
-            (Err(refusal), lock) => {
-                if let Some(lock) = lock {
-                    effects.give_up(project, &request.run, lock);
+    let mut locks = locks.into_iter();
+    for portion in requests.chunks(CLAIMS_MAX) {
+        let claims = store.claim_for_pools(&context, portion, &limits, &pools)?;
+        Failpoint::TickClaimed.reach();
+        // The claimed runs are live from here on. If this process dies before their supervisors start, it releases their
+        // locks, and the next tick finds live runs with free locks and does their exit handling. Those of pools wait there.
+        // So each portion is started before the next one is claimed, which may fail.
+        for ((claim, request), (project, lock)) in
+            claims.into_iter().zip(portion).zip(locks.by_ref())
+        {
+            let on = StartSubject::of(&request.start);
+            match (claim, lock) {
+                (Err(refusal), lock) => {
+                    if let Some(lock) = lock {
+                        effects.give_up(project, &request.run, lock);
+                    }
+                    let end = StartEnd::Refused(refusal);
+                    report.events.push(StepEvent::Start(on, end));
                 }
-                let end = StartEnd::Refused(refusal);
-                report.events.push(StepEvent::Start(on, end));
+                (Ok(run), Some(lock)) => start_here(effects, project, (on, run), lock, report),
+                (Ok(run), None) => queue(effects, on, run, report),
             }
-            (Ok(run), Some(lock)) => start_here(effects, project, (on, run), lock, report),
-            (Ok(run), None) => queue(effects, on, run, report),
         }
     }
     Ok(())

@@ -183,7 +183,7 @@ fn detach(
 }
 
 /// Statements that remove what belongs to an issue, and clear references to it elsewhere.
-const REMOVAL: [&str; 42] = [
+const REMOVAL: [&str; 43] = [
     "DELETE FROM tracker_comment WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE state = 'waiting' AND covers ->> '$.issue' = ?1",
@@ -213,6 +213,8 @@ const REMOVAL: [&str; 42] = [
     "DELETE FROM gate_failure WHERE issue = ?1",
     "DELETE FROM clean_up_fault WHERE issue = ?1",
     "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    // An ended run has none: what it spent is its project's.
+    "DELETE FROM run_spending WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run_log WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run WHERE issue = ?1",
     // A change to what the project shares with its runs still needs a person's attention.

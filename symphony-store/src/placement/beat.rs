@@ -19,12 +19,18 @@ const BEAT: &str = "UPDATE run SET beat_at = CAST(unixepoch('subsec') * 1000 AS 
         (SELECT coalesce(sum(o.input_tokens + o.output_tokens + o.cache_read_tokens + o.cache_write_tokens), 0)
          FROM run o WHERE o.issue = run.issue) AS issue_tokens,
         (SELECT coalesce(sum(o.cost_micros), 0) FROM run o WHERE o.issue = run.issue) AS issue_usd,
-        (SELECT coalesce(sum(s.tokens), 0) FROM spending s WHERE s.project = run.project) AS project_tokens,
-        (SELECT coalesce(sum(s.cost_micros), 0) FROM spending s WHERE s.project = run.project) AS project_usd,
+        (SELECT coalesce(sum(s.tokens), 0) FROM spending s WHERE s.project = run.project)
+         + (SELECT coalesce(sum(l.tokens), 0) FROM run_spending l WHERE l.project = run.project) AS project_tokens,
+        (SELECT coalesce(sum(s.cost_micros), 0) FROM spending s WHERE s.project = run.project)
+         + (SELECT coalesce(sum(l.cost_micros), 0) FROM run_spending l WHERE l.project = run.project) AS project_usd,
         (SELECT coalesce(sum(s.tokens), 0) FROM spending s
-         WHERE s.project = run.project AND s.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400) AS day_tokens,
+         WHERE s.project = run.project AND s.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400)
+         + (SELECT coalesce(sum(l.tokens), 0) FROM run_spending l
+            WHERE l.project = run.project AND l.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400) AS day_tokens,
         (SELECT coalesce(sum(s.cost_micros), 0) FROM spending s
-         WHERE s.project = run.project AND s.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400) AS day_usd";
+         WHERE s.project = run.project AND s.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400)
+         + (SELECT coalesce(sum(l.cost_micros), 0) FROM run_spending l
+            WHERE l.project = run.project AND l.day >= CAST(unixepoch('subsec') AS BIGINT) / 86400) AS day_usd";
 
 /// What a beat found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,6 +23,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
         include_str!("../schema/postgres/0046_worker_clocks.sql"),
     ),
     (47, include_str!("../schema/postgres/0047_unprepared.sql")),
+    (48, include_str!("../schema/postgres/0048_run_spending.sql")),
 ];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(

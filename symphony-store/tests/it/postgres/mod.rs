@@ -5,6 +5,7 @@
 mod away;
 mod kills;
 mod lost_commit;
+mod meeting;
 mod proxy;
 pub(crate) mod server;
 mod turn;

@@ -50,6 +50,13 @@ impl Server {
         format!("host={folder} user={} dbname=postgres", self.user)
     }
 
+    /// Asks with `psql`, and returns the answer as it is.
+    pub(crate) fn ask(&self, sql: &str) -> String {
+        let mut ask = program(&self.programs.join("psql").display().to_string(), &[]);
+        ask.args(["-U", &self.user, "-d", "postgres", "-AtqX", "-h"]);
+        output(ask.arg(self.folder.path()).args(["-c", sql]))
+    }
+
     /// Adds to its settings; they apply from its next start on.
     pub(crate) fn set(&mut self, settings: &str) {
         self.settings.push_str(settings);
