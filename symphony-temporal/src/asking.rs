@@ -21,7 +21,7 @@ use tonic::{Code, IntoRequest};
 use crate::connect::{LIMIT, Line};
 use crate::control::queue;
 use crate::error::TemporalError;
-use crate::offers::{Offer, OfferEnd, Shared};
+use crate::shared::{Offer, OfferEnd, Shared};
 use crate::ticket::{Ticket, Times};
 
 /// How long the service may hold a question for a run, and a little more: it answers after a minute that there is none.

@@ -17,11 +17,13 @@ mod control;
 mod dev_server;
 mod error;
 mod offers;
+mod shared;
 mod ticket;
 
 pub use control::{Control, Standing, Submitted};
 #[cfg(feature = "dev-server")]
 pub use dev_server::DevServer;
 pub use error::TemporalError;
-pub use offers::{Offer, OfferEnd, Offers};
+pub use offers::Offers;
+pub use shared::{Offer, OfferEnd};
 pub use ticket::{Ticket, TicketProblem, Times, queue_of};

@@ -1,96 +1,26 @@
 //! What a worker asks of the service: runs, as many as it has free slots.
 //!
 //! A thread of its own waits for the service, because its calls take a minute while there is nothing to do, and a worker has to look after its
-//! runs meanwhile. The worker says how many runs it can take ([`Offers::want`]), takes what was offered ([`Offers::next`]), and says what became
-//! of each ([`Offers::end`]); in between the thread tells the service that the worker is alive.
+//! runs meanwhile. The worker says how many runs it can take ([`Offers::want`]), takes what was offered ([`Offers::next`]), and says what happened
+//! to each ([`Offers::end`]); in between the thread tells the service that the worker is alive.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use symphony_core::config::TemporalSettings;
 use symphony_core::id::RunId;
 use symphony_core::placement::Pool;
-use tokio::sync::Notify;
 
 use crate::asking::Asking;
 use crate::error::TemporalError;
+use crate::shared::{Offer, OfferEnd, Shared};
 use crate::ticket::Times;
-
-/// A run that the service offers. The service waits until [`Offers::end`] says what happened to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
-    /// The run.
-    pub run: RunId,
-}
-
-/// What happened to an offer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OfferEnd {
-    /// The run was begun here and has ended, or it did not wait any more. There is nothing left to do for the service.
-    Done,
-    /// The worker could not begin it: the next tick hands it over again, if it still waits.
-    Returned {
-        /// Why, in words.
-        why: String,
-    },
-}
 
 /// The service's offers to one worker.
 #[derive(Debug)]
 pub struct Offers {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
-}
-
-/// What both sides hold.
-#[derive(Debug, Default)]
-pub(crate) struct Shared {
-    state: Mutex<State>,
-    /// The worker has changed something of it.
-    pub(crate) changed: Notify,
-}
-
-/// What the worker and its thread know of each other.
-#[derive(Debug, Default)]
-pub(crate) struct State {
-    /// How many more runs the worker can take, beside those that are offered.
-    pub(crate) wanted: u32,
-    pub(crate) offered: VecDeque<Offer>,
-    /// What happened to offers, of which the service has not heard yet.
-    pub(crate) ended: BTreeMap<RunId, OfferEnd>,
-    /// Why the service cannot be asked.
-    pub(crate) problem: Option<Problem>,
-    pub(crate) is_closing: bool,
-}
-
-/// Why the service cannot be asked.
-#[derive(Debug)]
-pub(crate) struct Problem {
-    text: String,
-    is_away: bool,
-}
-
-impl State {
-    /// Notes why the service cannot be asked. While it is away, the first words stay: an outage is one problem.
-    pub(crate) fn note(&mut self, error: &TemporalError) {
-        let is_away = error.is_away();
-        let is_same = self
-            .problem
-            .as_ref()
-            .is_some_and(|problem| problem.is_away && is_away);
-        if !is_same {
-            let text = error.to_string();
-            self.problem = Some(Problem { text, is_away });
-        }
-    }
-}
-
-impl Shared {
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        // Each change of the state is a single assignment or a push, so nothing is half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Offers {

@@ -4,6 +4,7 @@
 
 pub(crate) mod control;
 mod end;
+mod error;
 pub(crate) mod hub;
 pub(crate) mod old_refs;
 pub(crate) mod promote;
@@ -23,6 +24,7 @@ use symphony_store::{Store, StoreError};
 
 pub(crate) use control::control_host;
 pub(crate) use end::{Saved, UnattendedEnd, end_unattended, limits_of, limits_of_view};
+pub use error::PlacementError;
 pub use queue::Queue;
 pub(crate) use temporal::{Incoming, Temporal};
 
@@ -42,37 +44,6 @@ pub(crate) fn placement_of(installation: &Installation) -> Box<dyn Placement> {
 /// When it cannot be reached, or cannot do what is needed.
 pub fn check_placement(installation: &Installation) -> Result<(), PlacementError> {
     placement_of(installation).check()
-}
-
-/// Why a run was not handed over.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlacementError {
-    /// The service cannot be reached, or refuses.
-    #[cfg(feature = "temporal")]
-    #[error(transparent)]
-    Temporal(symphony_temporal::TemporalError),
-    /// The service could not be reached for another run of the same tick, so it was not asked: why, in words.
-    #[cfg(feature = "temporal")]
-    #[error("{0}")]
-    Away(String),
-    /// The service has no such namespace.
-    #[error("Temporal at {address} has no namespace `{namespace}`")]
-    NoNamespace {
-        /// Its address.
-        address: String,
-        /// The namespace that is configured.
-        namespace: String,
-    },
-    /// The service cannot do what is needed: why, in words.
-    #[error("{0}")]
-    TooOld(String),
-    /// `placement: temporal` has no address.
-    #[error("`placement` is `temporal`, and `temporal.address` names no service")]
-    NoAddress,
-    /// This program was built without what the placement needs.
-    #[error("`placement` is `temporal`, and this Symphony was built without it")]
-    NotBuilt,
 }
 
 /// What gives claimed runs to the workers of a pool.

@@ -7,6 +7,8 @@ use symphony_core::id::RunId;
 use symphony_core::placement::{Lease, Pool};
 use symphony_core::run::Run;
 use symphony_temporal::{Control as Client, DevServer, OfferEnd, Offers, Standing, Times};
+#[cfg(feature = "failpoints")]
+use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 use tempfile::TempDir;
 
 use super::control::Control;
@@ -340,6 +342,29 @@ fn assert_kept(placed: &Placed, run: &RunId) {
     assert_eq!(other.next(), None, "a worker has it");
     let standing = placed.client().standing(run).unwrap();
     assert_eq!(standing, Standing::Open, "and beats for it");
+}
+
+#[test]
+#[cfg(feature = "failpoints")]
+fn a_run_whose_control_died_after_its_claim_is_handed_over_by_the_next_tick() {
+    let (placed, _) = Placed::with_waiting_agent("unheard");
+    let project = &placed.control.project;
+    let died = project.beside.join("died");
+    let armed = format!("{}={}", Failpoint::TickClaimed.name(), died.display());
+    let mut tick = project.command(&["tick"]);
+    let status = tick.env(FAILPOINTS_VARIABLE, armed).status().unwrap();
+    assert!(died.exists() && !status.success(), "{status:?}");
+    let run = placed.run_of("worker").unwrap().id;
+    let mut client = placed.client();
+    assert_eq!(client.standing(&run).unwrap(), Standing::Unknown);
+    placed.control.tick();
+    assert_eq!(client.standing(&run).unwrap(), Standing::Open);
+    let _host = placed.host("h1", 1);
+    placed.let_go();
+    let begun = placed.until_begun();
+    assert_eq!((&begun.id, host_of(&begun)), (&run, "h1"));
+    placed.control.until_ended(&run);
+    placed.assert_done_once();
 }
 
 #[test]
