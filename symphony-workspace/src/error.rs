@@ -74,6 +74,11 @@ pub enum WorkspaceError {
         /// Git's words.
         detail: String,
     },
+    /// The remote with this name or address has objects with SHA-256, and this repository with SHA-1, or the other way: use another hub.
+    #[error(
+        "`{0}` names commits in another way than this repository: runs on several hosts need a hub with SHA-1, not SHA-256"
+    )]
+    OtherObjectFormat(String),
     /// The folder is no repository: `git init`, or go to another folder.
     #[error("no git repository was found at {} or above it", path.display())]
     NotARepository {

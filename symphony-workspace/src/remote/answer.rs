@@ -99,6 +99,12 @@ pub(super) fn pushed(stdout: &str) -> Option<Pushed> {
     })
 }
 
+/// Returns whether git says that the other repository names its objects in another way (`--object-format`): at a fetch, and at a push.
+pub(super) fn is_other_format(stderr: &str) -> bool {
+    stderr.contains("mismatched algorithms")
+        || stderr.contains("does not support this repository's hash algorithm")
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::no_answer::NoAnswer;

@@ -213,6 +213,10 @@ impl<'a> Remote<'a> {
         if found.code == Some(0) {
             return Ok(found.stdout);
         }
+        if answer::is_other_format(&found.stderr) {
+            let name = answer::shown(self.name);
+            return Err(WorkspaceError::OtherObjectFormat(name));
+        }
         Err(WorkspaceError::RemoteSilent {
             name: self.name.to_owned(),
             call: format!("git {call}"),

@@ -352,3 +352,39 @@ fn a_hub_that_does_not_answer_changes_nothing() {
     std::fs::rename(&away, &hub.control.root).unwrap();
     host.update();
 }
+
+#[test]
+fn a_hub_that_names_commits_in_another_way_is_refused_by_name() {
+    let hub = Hub::new();
+    let other = hub.folder.path().join("sha256");
+    let made = ["init", "-q", "-b", "main", "--object-format=sha256"];
+    std::fs::create_dir(&other).unwrap();
+    git(&other, &made);
+    git(&other, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let address = other.to_str().unwrap();
+    let environment = BTreeMap::new();
+    let is_refused = |error: WorkspaceError| {
+        let text = error.to_string();
+        assert!(
+            matches!(&error, WorkspaceError::OtherObjectFormat(name) if name == address),
+            "{error:?}"
+        );
+        assert!(text.contains("need a hub with SHA-1"), "{text}");
+    };
+    let root = hub.folder.path().canonicalize().unwrap().join("host");
+    let clone = HubClone::open(&root, options(), address, &environment).unwrap();
+    let update = HubUpdate {
+        issue: None,
+        result_of: None,
+        now: at(1),
+    };
+    is_refused(clone.update(&update).unwrap_err());
+    // and where the control gives it its base
+    let repository = Repository::open(&hub.control.root, options()).unwrap();
+    let base = repository.base().unwrap();
+    is_refused(
+        repository
+            .publish_base(address, &environment, &base)
+            .unwrap_err(),
+    );
+}
