@@ -1,6 +1,8 @@
 //! Chance that can be repeated: the seed is printed, and `SYMPHONY_HARNESS_SEED` sets it.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+#[cfg(feature = "harness")]
+use std::time::Duration;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The generator `SplitMix64`: small, and good enough to choose victims.
 #[derive(Debug)]
@@ -35,6 +37,7 @@ impl Chance {
     }
 
     /// Lets a while pass, so that the next deed falls into any moment.
+    #[cfg(feature = "harness")]
     pub(crate) fn pause(&mut self, longest: Duration) {
         let milliseconds = usize::try_from(longest.as_millis()).expect("a short while");
         let pause = self.below(milliseconds + 1);

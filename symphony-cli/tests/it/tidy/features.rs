@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Returns the crates of a build, each with its version and features, one a line.
+#[expect(clippy::disallowed_methods, reason = "a test asks cargo")]
 fn crates(selection: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
