@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::plan_support::{
-    PlanRun, any_phase, complete, gated, of_phase, open_gate, phase, plan_of, run_statuses,
-    until_phase,
+    PLAN_WORKER, PlanRun, any_phase, complete, gated, of_phase, open_gate, phase, plan_of,
+    run_statuses, until_phase, write_own,
 };
 use crate::support::{Project, WORKER, bash, hang, on_one_day, scenario, scenarios, text};
 
@@ -82,6 +82,42 @@ fn two_slots_are_two_slots_for_plans_and_issues_together() {
     let answer = run.answer();
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert_eq!(most_at_once(&project), 2);
+    project.assert_sound();
+}
+
+#[test]
+fn phases_that_end_at_the_same_moment_keep_the_work_of_all() {
+    const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+    let config = json!({ "max_concurrent_agents": 6, "judge_enabled": false, "gates": [] });
+    let project = Project::new("project", &json!({ "scenarios": [] }), &config);
+    let gate = project.beside.join("go");
+    let wait = format!("until [ -e '{}' ]; do sleep 0.02; done", gate.display());
+    let turns = [bash(&wait), write_own(), complete(&json!([]))];
+    let file = scenarios([scenario(
+        "any phase",
+        &json!({ "match_system": PLAN_WORKER }),
+        turns,
+    )]);
+    std::fs::write(project.beside.join("scenario.json"), file.to_string()).unwrap();
+    std::fs::write(
+        project.root.join("plan.md"),
+        plan_of(&NAMES.map(|name| (name, &[][..]))),
+    )
+    .unwrap();
+    let run = PlanRun::start(&project, &["plan.md", "--json"]);
+    for name in NAMES {
+        until_phase(&project, name, "running");
+    }
+    std::fs::write(gate, "").unwrap();
+    // one that takes the merge of another for a loss would wait for a person
+    for name in NAMES {
+        until_phase(&project, name, "complete");
+    }
+    let answer = run.answer();
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    for name in NAMES {
+        assert!(project.root.join(format!("{name}.txt")).exists(), "{name}");
+    }
     project.assert_sound();
 }
 

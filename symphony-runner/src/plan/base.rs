@@ -24,19 +24,21 @@ pub(crate) enum PlanBase {
     Lost(LostBase),
 }
 
-/// A plan's base, as found and as recorded.
+/// Where a plan's base was left.
+///
+/// It is loaded before the branch is looked at. A phase moves the branch and then records that, so a branch that was
+/// seen earlier than its record may lack what another phase merged in between, and would seem to have lost it.
 #[derive(Debug, Clone)]
 pub(crate) struct BaseRecord {
     branch: BranchName,
     begin: CommitId,
     recorded: Option<CommitId>,
-    found: Option<CommitId>,
-    /// Whether a person has accepted it where it is.
-    is_accepted: bool,
+    /// Where a person has accepted it without that work.
+    accepted: Vec<String>,
 }
 
 impl BaseRecord {
-    /// Loads the record of the base of a plan that began at a commit, and whose base is at `found`.
+    /// Loads the record of the base of a plan that began at a commit.
     ///
     /// # Errors
     /// When the database cannot be read, or holds no commit where one should be.
@@ -44,41 +46,39 @@ impl BaseRecord {
         store: &Store,
         plan: &PlanId,
         target: &PlanTarget,
-        found: Option<CommitId>,
     ) -> Result<Self, RunnerError> {
         let commit =
             |text: &str| RunnerError::commit(text, format_args!("the base of plan {plan}"));
         let recorded = store.plan_base_head(plan)?;
-        let is_accepted = match &found {
-            Some(head) => store.is_base_accepted(plan, head.as_str())?,
-            None => false,
-        };
         Ok(Self {
             branch: BranchName::of_plan_base(plan),
             begin: commit(&target.base_commit)?,
             recorded: recorded.as_deref().map(commit).transpose()?,
-            found,
-            is_accepted,
+            accepted: store.accepted_bases(plan)?,
         })
     }
 
-    /// Compares both.
+    /// Compares it with where the branch is now.
     ///
     /// # Errors
     /// When git fails.
     pub(crate) fn judge(self, repository: &Repository) -> Result<PlanBase, RunnerError> {
+        let found = repository.branch_head(&self.branch)?;
         let recorded = self.recorded.as_ref().unwrap_or(&self.begin);
-        let holds = match &self.found {
-            Some(head) => self.is_accepted || repository.is_merged(recorded, head)?,
+        let holds = match &found {
+            Some(head) => {
+                self.accepted.iter().any(|commit| commit == head.as_str())
+                    || repository.is_merged(recorded, head)?
+            }
             None => false,
         };
         let sight = BaseSight {
             begin: self.begin.as_str(),
             recorded: self.recorded.as_ref().map(CommitId::as_str),
-            found: self.found.as_ref().map(CommitId::as_str),
+            found: found.as_ref().map(CommitId::as_str),
             holds,
         };
-        Ok(match (judge_base(sight), self.found) {
+        Ok(match (judge_base(sight), found) {
             (BaseStanding::Intact, Some(head)) => PlanBase::At(head),
             (BaseStanding::Unbegun, _) => PlanBase::Unbegun(self.begin),
             (_, found) => PlanBase::Lost(LostBase {
@@ -100,8 +100,7 @@ pub(crate) fn look_at_base(
     plan: &PlanId,
     target: &PlanTarget,
 ) -> Result<PlanBase, RunnerError> {
-    let found = repository.branch_head(&BranchName::of_plan_base(plan))?;
-    BaseRecord::load(store, plan, target, found)?.judge(repository)
+    BaseRecord::load(store, plan, target)?.judge(repository)
 }
 
 /// Records where the base of a plan was left. If another phase was merged on top of it meanwhile, that record stays.

@@ -11,7 +11,7 @@ use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat, PullRequest};
 use symphony_store::{Context, NewPullRequest, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, ChangeQuery, CommitId, DiffSnapshot, Failpoint, Repository};
 
-use super::base::{BaseRecord, PlanBase, look_at_base, stop_for_lost_base, tell_lost_base};
+use super::base::{PlanBase, look_at_base, stop_for_lost_base, tell_lost_base};
 use super::refusal::PlanRunRefusal;
 use crate::error::RunnerError;
 use crate::paths::read_capped;
@@ -110,7 +110,7 @@ pub(super) fn renew_review(
         store.forget_lost_base(&Context::system(Timestamp::now()), &record.id)?;
         return Ok(false);
     }
-    let standing = BaseRecord::load(store, &record.id, target, found)?.judge(repository)?;
+    let standing = look_at_base(store, repository, &record.id, target)?;
     let head = match standing {
         PlanBase::Unbegun(_) => return Ok(false),
         PlanBase::At(head) => head,

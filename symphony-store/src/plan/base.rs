@@ -92,22 +92,21 @@ impl Store {
         Ok(is_told)
     }
 
-    /// Returns whether a person saw that a plan's base is at this commit, without the work of complete phases, and
-    /// dismissed the notice.
+    /// Returns the commits at which a person saw a plan's base without the work of complete phases, and dismissed the
+    /// notice.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_base_accepted(&self, plan: &PlanId, found: &str) -> Result<bool, StoreError> {
-        Ok(self
-            .conn
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM base_notice WHERE plan = ?1 AND kind = ?2 AND commit_id = ?3
-                                AND dismissed_at IS NOT NULL)",
-            )?
-            .query_row(
-                params![plan.as_str(), NoticeKind::BaseLost.name(), found],
-                |row| row.get(0),
-            )?)
+    pub fn accepted_bases(&self, plan: &PlanId) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT commit_id FROM base_notice
+             WHERE plan = ?1 AND kind = ?2 AND dismissed_at IS NOT NULL",
+        )?;
+        let commits = statement
+            .query_map(params![plan.as_str(), NoticeKind::BaseLost.name()], |row| {
+                row.get(0)
+            })?;
+        Ok(commits.collect::<Result<_, _>>()?)
     }
 
     /// Adds a notice that a plan's base lost work. A plan whose phases are all complete then waits for a person, since

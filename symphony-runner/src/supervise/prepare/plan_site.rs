@@ -112,10 +112,9 @@ async fn require_base(
     target: &PlanTarget,
 ) -> Result<(), RunnerError> {
     let base = BranchName::of_plan_base(&plan.id);
-    let found = repository.branch_head(&base)?;
     let (id, target) = (plan.id.clone(), target.clone());
     let record = store
-        .call(move |store| BaseRecord::load(store, &id, &target, found))
+        .call(move |store| BaseRecord::load(store, &id, &target))
         .await??;
     match record.judge(repository)? {
         PlanBase::At(_) => Ok(()),

@@ -140,14 +140,14 @@ impl PhaseMerge<'_> {
 
     /// Returns the head of the base, or what the base lost.
     async fn look(&self, base: &BranchName) -> Result<Result<CommitId, String>, RunnerError> {
-        let found = self.repository.branch_head(base)?;
         let Some(target) = self.plan.target.clone() else {
+            let found = self.repository.branch_head(base)?;
             return Ok(found.ok_or_else(|| format!("the branch {base} is gone")));
         };
         let id = self.plan.id.clone();
         let record = self
             .store
-            .call(move |store| BaseRecord::load(store, &id, &target, found))
+            .call(move |store| BaseRecord::load(store, &id, &target))
             .await??;
         let lost = match record.judge(self.repository)? {
             PlanBase::At(head) => return Ok(Ok(head)),
