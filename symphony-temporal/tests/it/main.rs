@@ -1,5 +1,7 @@
 //! The client against Temporal's development server, and against services that are away.
 
+#![cfg(feature = "dev-server")]
+
 #[cfg(test)]
 mod away;
 #[cfg(test)]
