@@ -5,8 +5,8 @@
 //!
 //! Without the feature `client` this crate is empty: a build of the workspace builds no gRPC for it.
 //!
-//! - [`Control`] is for whoever claims runs: it hands them over, and takes back those that no worker has begun.
-//! - [`Offers`] is for a worker: runs that the service offers to this host while it has free slots.
+//! - `Control` is for whoever claims runs: it hands them over, and takes back those that no worker has begun.
+//! - `Offers` is for a worker: runs that the service offers to this host while it has free slots.
 
 #![cfg(feature = "client")]
 
