@@ -3,16 +3,14 @@
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::issue::IssueStatus;
-use symphony_core::retry::after;
 use symphony_store::{Project, Store, StoreError};
 
 use super::hub::Hub;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
+use crate::upkeep::kept::is_old;
 
-/// Milliseconds per day.
-const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// How many refs of a project are removed at once: each is a call of the hub. The next day removes the others.
 const REFS_MAX: usize = 100;
 
@@ -61,7 +59,7 @@ fn remove_of(
         let Ok(id) = RunId::parse(found.run()) else {
             continue;
         };
-        if removed < REFS_MAX && is_old(store, &id, days, now)? {
+        if removed < REFS_MAX && is_unneeded(store, &id, days, now)? {
             repository.remove_ref_of_run(other, &found)?;
             removed += 1;
         }
@@ -69,7 +67,7 @@ fn remove_of(
     Ok(())
 }
 
-fn is_old(store: &Store, id: &RunId, days: u32, now: Timestamp) -> Result<bool, RunnerError> {
+fn is_unneeded(store: &Store, id: &RunId, days: u32, now: Timestamp) -> Result<bool, RunnerError> {
     let run = match store.run(id) {
         Ok(run) => run,
         // An older copy of the database may have been brought back: what is not known stays.
@@ -85,8 +83,7 @@ fn is_old(store: &Store, id: &RunId, days: u32, now: Timestamp) -> Result<bool, 
 
 /// Decides whether no one needs the refs of a run on an issue any longer.
 fn is_over(ended_at: Option<Timestamp>, issue: IssueStatus, days: u32, now: Timestamp) -> bool {
-    let keep_ms = u64::from(days).saturating_mul(DAY_MS);
-    issue.is_terminal() && ended_at.is_some_and(|ended| after(ended, keep_ms) <= now)
+    issue.is_terminal() && ended_at.is_some_and(|ended| is_old(ended, days, now))
 }
 
 #[cfg(test)]

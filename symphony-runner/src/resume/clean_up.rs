@@ -4,15 +4,12 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId};
-use symphony_core::retry::after;
 use symphony_store::{Project, RunFilter, Store, StoreError};
 use symphony_workspace::remove_deep;
 
 use super::folder::{issue_folder, issues_folder, plans_folder};
 use crate::error::RunnerError;
-
-/// Milliseconds per day.
-const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+use crate::upkeep::kept::is_old;
 
 /// Removes the sessions on an issue that has ended.
 ///
@@ -33,7 +30,6 @@ pub(crate) fn remove_old_sessions(
     days: u32,
     now: Timestamp,
 ) -> Result<Vec<String>, RunnerError> {
-    let keep_ms = u64::from(days).saturating_mul(DAY_MS);
     let mut problems = Vec::new();
     let mut remove_unless = |is_needed: bool, folder: &Path| {
         if !is_needed && let Err(error) = remove(folder) {
@@ -54,7 +50,7 @@ pub(crate) fn remove_old_sessions(
             Err(StoreError::NotFound { .. }) => false,
             Err(error) => return Err(error.into()),
         };
-        remove_unless(is_in_use(store, &filter, is_open, keep_ms, now)?, &folder);
+        remove_unless(is_in_use(store, &filter, is_open, days, now)?, &folder);
     }
     for (name, folder) in children(&plans_folder(&project.root))? {
         let Ok(id) = PlanId::parse(name) else {
@@ -65,7 +61,7 @@ pub(crate) fn remove_old_sessions(
             limit: Some(1),
             ..RunFilter::default()
         };
-        remove_unless(is_in_use(store, &filter, true, keep_ms, now)?, &folder);
+        remove_unless(is_in_use(store, &filter, true, days, now)?, &folder);
     }
     Ok(problems)
 }
@@ -76,13 +72,13 @@ fn is_in_use(
     store: &Store,
     filter: &RunFilter,
     is_open: bool,
-    keep_ms: u64,
+    days: u32,
     now: Timestamp,
 ) -> Result<bool, RunnerError> {
     let last = store.runs(filter)?.into_iter().next();
     Ok(last.is_some_and(|run| match run.ended_at {
         None => true,
-        Some(ended) => is_open && after(ended, keep_ms) > now,
+        Some(ended) => is_open && !is_old(ended, days, now),
     }))
 }
 

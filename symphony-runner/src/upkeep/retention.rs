@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
-use symphony_core::retry::after;
 use symphony_core::tick::LockState;
 use symphony_store::{Project, Store, StoreError};
 
@@ -13,10 +12,9 @@ use crate::paths::{RunPaths, runs_folder};
 use crate::process::lock_state;
 use crate::resume::remove_old_sessions;
 use crate::step_event::StepEvent;
+use crate::upkeep::kept::{is_old, kept_since};
 use crate::upkeep::leftovers::changed;
 
-/// Milliseconds per day.
-const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// How many folders are removed at once, so that they do not hold up a tick. The next one removes the others.
 pub const OLD_LOGS_MAX: usize = 200;
 
@@ -46,7 +44,6 @@ pub fn old_logs(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(RunnerError::io("read", runs, error)),
     };
-    let keep_ms = u64::from(days).saturating_mul(DAY_MS);
     let mut old = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|error| RunnerError::io("read", &runs, error))?;
@@ -60,10 +57,10 @@ pub fn old_logs(
             Err(StoreError::NotFound { .. }) => changed(&entry.path()),
             Err(error) => return Err(error.into()),
         };
-        let is_old = ended.is_some_and(|ended| after(ended, keep_ms) <= now);
+        let is_over = ended.is_some_and(|ended| is_old(ended, days, now));
         let lock = RunPaths::new(&project.root, &run).lock();
         // A run may have ended in the database while its supervisor still writes to its logs.
-        if is_old && lock_state(&lock)? != LockState::Held {
+        if is_over && lock_state(&lock)? != LockState::Held {
             let folder = entry.path();
             old.push(OldLogs { run, folder });
         }
@@ -92,7 +89,7 @@ pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
 pub(crate) fn is_clean_up_due(store: &Store, now: Timestamp) -> Result<bool, RunnerError> {
     let last = store.last_log_clean_up()?;
     // A clock that was set back must not keep logs for ever.
-    Ok(last.is_none_or(|last| last > now || after(last, DAY_MS) <= now))
+    Ok(last.is_none_or(|last| last > now || is_old(last, 1, now)))
 }
 
 /// Removes old logs and sessions of all projects, once per day. Returns what was done, and what could not be done.
@@ -108,11 +105,8 @@ pub fn daily_clean_up(
         return Ok((Vec::new(), Vec::new()));
     }
     let (mut events, mut problems) = (Vec::new(), Vec::new());
-    let keep_ms = i64::from(days).saturating_mul(DAY_MS.cast_signed());
-    let kept_since = now.as_millisecond().saturating_sub(keep_ms);
-    let kept_since = Timestamp::from_millisecond(kept_since).unwrap_or(Timestamp::UNIX_EPOCH);
     // Those of runs on other hosts, which are in the database.
-    let mut is_done = store.remove_run_logs(kept_since)? == 0;
+    let mut is_done = store.remove_run_logs(kept_since(days, now))? == 0;
     for project in store.projects()? {
         let mut old = old_logs(store, &project, days, now)?;
         is_done &= old.len() <= OLD_LOGS_MAX;

@@ -235,15 +235,7 @@ impl<'a> Round<'a> {
 }
 
 /// Returns whether what was found differs from what was shown: a clock that drifts is shown once.
-const fn is_news(before: Option<Misfit>, now: Option<Misfit>) -> bool {
-    !matches!(
-        (before, now),
-        (None, None)
-            | (Some(Misfit::Clock { .. }), Some(Misfit::Clock { .. }))
-            | (Some(Misfit::Protocol { .. }), Some(Misfit::Protocol { .. }))
-            | (
-                Some(Misfit::Unprepared { .. }),
-                Some(Misfit::Unprepared { .. })
-            )
-    )
+fn is_news(before: Option<Misfit>, now: Option<Misfit>) -> bool {
+    let kind = |misfit: Option<Misfit>| misfit.map(|misfit| std::mem::discriminant(&misfit));
+    kind(before) != kind(now)
 }
