@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 use super::network::HUB;
-use super::programs::{program, run};
+use crate::support::programs::{program, run};
 use crate::support::until;
 
 /// The repository's name.

@@ -8,7 +8,6 @@ mod hub;
 mod namespaces;
 mod network;
 mod plan;
-mod programs;
 mod server;
 mod story;
 mod verdict;

@@ -3,7 +3,7 @@
 //! A test starts itself once more inside of them. As root of the machine it needs a network and processes of its own, otherwise a user
 //! namespace, too, in which it is root.
 
-use super::programs::{is_root, program, run, succeeds};
+use crate::support::programs::{is_root, program, run, succeeds};
 
 /// Set inside of the namespaces, to the number of the user outside of them.
 const INSIDE: &str = "SYMPHONY_TEST_FLEET_INSIDE";

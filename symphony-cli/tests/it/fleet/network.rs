@@ -4,7 +4,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use super::programs::{program, run};
+use crate::support::programs::{program, run};
 
 /// Where the database listens.
 pub(super) const DATABASE: &str = "10.77.0.1";

@@ -7,7 +7,11 @@ mod inbox;
 mod model;
 mod openapi;
 mod page;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod processes;
+#[cfg(feature = "postgres")]
+pub(crate) mod programs;
 mod project;
 #[cfg(feature = "real-cli")]
 mod real_cli;
@@ -24,6 +28,8 @@ pub(crate) use chromium::{Chromium, Looks};
 pub(crate) use model::Model;
 pub(crate) use openapi::OpenApi;
 pub(crate) use page::{Browser, Reply, Served, encoded, exchange, get, host_and_path, post, send};
+#[cfg(feature = "postgres")]
+pub(crate) use postgres::{POSTGRES_USER, PostgresFolder};
 #[cfg(feature = "postgres")]
 pub(crate) use processes::kill_all_at_home;
 #[cfg(all(feature = "postgres", feature = "failpoints"))]

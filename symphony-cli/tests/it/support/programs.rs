@@ -1,22 +1,19 @@
-//! Programs of the machine that the fleet needs: `ip`, `unshare`, `git daemon`, PostgreSQL.
+//! Programs of the machine that tests start: `ip`, `unshare`, `git daemon`, PostgreSQL.
 
 use std::process::{Command, Stdio};
 
 use rustix::process::geteuid;
 
 /// Prepares a program.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the fleet consists of programs of the machine"
-)]
-pub(super) fn program(name: &str, arguments: &[&str]) -> Command {
+#[expect(clippy::disallowed_methods, reason = "end-to-end tests start programs")]
+pub(crate) fn program(name: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(name);
     command.args(arguments);
     command
 }
 
 /// Runs a program that succeeds, and returns what it printed.
-pub(super) fn run(command: &mut Command) -> String {
+pub(crate) fn run(command: &mut Command) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{command:?}: {output:?}");
     String::from_utf8_lossy(&output.stdout)
@@ -25,7 +22,7 @@ pub(super) fn run(command: &mut Command) -> String {
 }
 
 /// Runs a program, and returns whether it succeeded.
-pub(super) fn succeeds(command: &mut Command) -> bool {
+pub(crate) fn succeeds(command: &mut Command) -> bool {
     let silent = command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -34,6 +31,6 @@ pub(super) fn succeeds(command: &mut Command) -> bool {
 }
 
 /// Returns whether the tests run as root, of this machine or of a namespace.
-pub(super) fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     geteuid().is_root()
 }

@@ -117,6 +117,15 @@ impl Placed {
         assert_eq!(workers.count(), 1, "{runs:#?}");
     }
 
+    /// Lets the agent go on, and asserts that its run succeeds, ends its activity, and was the only one.
+    fn assert_ends_well(&self, run: &RunId) {
+        self.let_go();
+        let ended = self.control.until_ended(run);
+        assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+        self.until_closed(run);
+        self.assert_done_once();
+    }
+
     fn let_go(&self) {
         std::fs::write(self.control.project.beside.join("go"), "").unwrap();
     }
@@ -237,11 +246,7 @@ fn a_service_that_dies_again_and_again_ends_no_run() {
         assert_eq!((host_of(&now), now.fence), ("h1", run.fence), "{now:#?}");
         assert_eq!(supervisor_of(run.id.as_str()), Some(supervisor));
     }
-    placed.let_go();
-    let ended = placed.control.until_ended(&run.id);
-    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
-    placed.until_closed(&run.id);
-    placed.assert_done_once();
+    placed.assert_ends_well(&run.id);
 }
 
 #[test]
@@ -324,11 +329,7 @@ fn a_run_that_is_offered_twice_is_started_once() {
     client.submit(&run.id, &pool, times()).unwrap();
     assert_kept(&placed, &run.id);
     assert_eq!(supervisor_of(run.id.as_str()), Some(supervisor));
-    placed.let_go();
-    let ended = placed.control.until_ended(&run.id);
-    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
-    placed.until_closed(&run.id);
-    placed.assert_done_once();
+    placed.assert_ends_well(&run.id);
 }
 
 /// Asserts that a worker keeps an activity and beats for it, past the time after which the service gives up what no one beats for.
