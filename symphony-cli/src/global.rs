@@ -27,7 +27,7 @@ pub(crate) struct GlobalArgs {
     )]
     pub(crate) directory: Option<PathBuf>,
 
-    /// Use this configuration file (`SYMPHONY_CONFIG` does the same)
+    /// Use this configuration file; overrides `SYMPHONY_CONFIG`
     #[arg(long, value_name = "FILE", global = true, display_order = 101)]
     pub(crate) config: Option<PathBuf>,
 
@@ -61,7 +61,7 @@ pub(crate) struct GlobalArgs {
     )]
     pub(crate) color: String,
 
-    /// Use no colours, like `--color never`
+    /// Do not use colours; the same as `--color never`
     #[arg(
         long = "no-color",
         global = true,

@@ -57,9 +57,9 @@ enum Command {
     Tick(Deferred<TickArgs>),
     /// Tick in a loop, with live progress
     Run(Deferred<RunArgs>),
-    /// Serve the page in the browser: board, inbox, live logs, diffs, and what you decide
+    /// Serve a page for your browser: board, inbox, live logs, diffs, and your decisions
     Serve(Deferred<ServeCommand>),
-    /// Show running agents, the queue, retries, holds and what waits for you
+    /// Show running agents, the queue, retries, holds and what needs your attention
     Status(Deferred<StatusArgs>),
     /// Explain why an issue or a plan is not running, or show the run that is
     Explain(Deferred<ExplainArgs>),
@@ -75,7 +75,7 @@ enum Command {
     /// Review and merge pull requests
     #[command(subcommand, visible_alias = "prs")]
     Pr(Deferred<PrCommand>),
-    /// Confirm or reject the proposal that nothing is left to do on an issue
+    /// Confirm or reject an agent's proposal that nothing is left to do on an issue
     #[command(subcommand)]
     Done(Deferred<DoneCommand>),
     /// Show, answer, add and close review points
@@ -113,14 +113,14 @@ enum Command {
     Learnings(Deferred<LearningsCommand>),
     /// Stop starting new agents; running agents continue
     Pause(Deferred<PauseArgs>),
-    /// Start agents again after a pause, and retry what is on hold
+    /// Start agents again after a pause, and retry everything that is on hold
     Resume(Deferred<ResumeArgs>),
     /// Remove worktrees of issues that have ended, and old logs
     Clean(Deferred<CleanArgs>),
     /// Check, back up and shrink the database
     #[command(subcommand)]
     Db(Deferred<DbCommand>),
-    /// Run agents of other hosts' projects on this host
+    /// Run agents on this host for projects that are on other hosts
     Worker(Deferred<WorkerArgs>),
     /// Serve the agents' tools over MCP, to an agent's CLI or to your own MCP client
     Mcp(Deferred<McpArgs>),

@@ -22,7 +22,7 @@ use crate::failure::{Context as _, Exit, Stop};
                   - worktrees of ended issues, and logs older than `log_retention_days` (ticks do this, too)\n  \
                   - temporary worktrees of ended runs\n  \
                   - worktrees of phases of ended plans; their unmerged branches stay\n  \
-                  - lock files of deleted branches that a killed git left\n\n\
+                  - lock files that a killed git left for branches that no longer exist\n\n\
                   Uncommitted and unmerged work is saved to refs/symphony/rescue/ first. When in doubt, nothing is \
                   removed.\n\nExample:\n  symphony clean --dry-run")]
 pub(crate) struct CleanArgs {

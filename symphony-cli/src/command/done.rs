@@ -23,7 +23,7 @@ use crate::value::PrReference;
 /// A decision on the proposal that nothing is left to do. `symphony issue show` shows its reason and its evidence.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DoneCommand {
-    /// Confirm that nothing is left to do on an issue; the issue is done
+    /// Confirm that nothing is left to do on an issue, which completes it
     Approve(ApproveDoneArgs),
     /// Send an issue back to a worker with points that say what is still missing
     Reject(RejectDoneArgs),
@@ -36,7 +36,7 @@ pub(crate) struct ApproveDoneArgs {
     /// The issue, or the proposal's number
     #[arg(value_name = "ISSUE|ID")]
     issue: PrReference,
-    /// A comment to keep with it; `-` reads it from standard input
+    /// A comment to keep with your decision; `-` reads it from standard input
     #[arg(short = 'm', long, value_name = "TEXT")]
     comment: Option<String>,
 }

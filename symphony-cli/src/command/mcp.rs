@@ -30,8 +30,8 @@ use crate::value::issue_id;
 /// What `mcp` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --socket it serves your own MCP client: writes are recorded as yours. In a repository that is set \
-                  up, --db and --project-id are not needed.\n\nExample, for a client's configuration:\n  \
+    after_help = "Without --socket it serves your own MCP client: writes are recorded as yours. In a repository that is set up, \
+                  you need neither --db nor --project-id.\n\nExample, for a client's configuration:\n  \
                   symphony mcp --issue-id SYM-1 --db /home/me/project/.symphony/symphony.db",
     group = ArgGroup::new("direct").multiple(true).conflicts_with("socket")
 )]

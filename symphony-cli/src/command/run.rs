@@ -41,13 +41,12 @@ const SHORT_WAIT_MS: i64 = 2_000;
 #[command(
     after_help = "Ctrl-C stops starting new agents, and running agents continue. A second Ctrl-C within three seconds ends them, too.\n\n\
                   With --until-idle the command ends when no agent can continue. Before that it waits for all retries of failed issues, and \
-                  for other work that is due within 15 seconds. If other work is due later, it says what and when, and exits \
-                  with 1; so it does when something waits that nothing will start, as without a provider that can be used. Items \
-                  that wait for you do not count: it prints how many there are and exits with 0. The scanner and background \
-                  research run once, and once more after \
-                  other work.\n\nWith --workflow it runs an unchanged WORKFLOW.md of openai/symphony: it polls Linear, and Codex works on each \
-                  issue in a folder of its own, without a sandbox of Symphony's and without gates. Its state and logs are in \
-                  .symphony/service/ beside the file.\n\nExamples:\n  symphony run --until-idle\n  symphony run --workflow WORKFLOW.md --port 4000"
+                  for other work that is due within 15 seconds. If other work is due later, it prints what and when, and exits \
+                  with 1. It also exits with 1 if something waits that no tick can start, for example because no provider can be \
+                  used. Items in your inbox do not count: it prints how many there are and exits with 0. The scanner and \
+                  background research run once, and once more after other work.\n\nWith --workflow it runs an unchanged WORKFLOW.md of openai/symphony: it polls Linear, and Codex \
+                  works on each issue in a separate folder, without Symphony's sandbox and without gates. State and logs are in \
+                  .symphony/service/ next to the file.\n\nExamples:\n  symphony run --until-idle\n  symphony run --workflow WORKFLOW.md --port 4000"
 )]
 pub(crate) struct RunArgs {
     /// Seconds between two ticks; when a run ends, the next tick follows at once

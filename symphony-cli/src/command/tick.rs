@@ -30,7 +30,7 @@ use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
                   Example, as a line of a crontab:\n  * * * * * symphony -C /home/me/project --quiet tick"
 )]
 pub(crate) struct TickArgs {
-    /// Wait until the runs that it started have ended; if another tick is running, wait for it first
+    /// Wait until the runs that this tick starts have ended; if another tick is running, wait for it first
     #[arg(long)]
     wait: bool,
     /// Show what the tick would do, and why it would not do more

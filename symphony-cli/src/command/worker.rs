@@ -18,24 +18,25 @@ const SLOTS_MAX: i64 = 1_000;
 /// What `worker` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A worker needs a database on a server, and no repository: it clones each project from its hub. SIGTERM or Ctrl-C lets it \
-                  take nothing new and end with its last run; a second Ctrl-C ends it at once, and its agents go on.\n\n\
+    after_help = "A worker needs a database on a server, but no repository: it clones each project from its hub. After SIGTERM \
+                  or Ctrl-C it takes no new runs, and exits when its last run has ended. A second Ctrl-C ends it at once; its \
+                  agents continue.\n\n\
                   Example:\n  symphony worker --pool linux --slots 8"
 )]
 pub(crate) struct WorkerArgs {
     /// Take runs of this pool
     #[arg(long, value_name = "POOL")]
     pool: Pool,
-    /// Have at most this many runs at the same time
+    /// Run at most this many at the same time
     #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u32).range(1..=SLOTS_MAX))]
     slots: u32,
-    /// Take no new runs, and end when the last one has
+    /// Take no new runs, and exit when the last one has ended
     #[arg(long)]
     drain: bool,
     /// Keep clones of projects in this folder [default: `worker.data_dir`]
     #[arg(long = "data-dir", value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Name of this host, which no other host of the database may have [default: its host name]
+    /// Name of this host; no other host that uses the database may have the same name [default: its host name]
     #[arg(long, value_name = "NAME")]
     host: Option<Host>,
 }

@@ -16,13 +16,13 @@ use crate::failure::{Context as _, Exit, Stop};
 /// What `db copy` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The target must not have anything in it. Everything arrives or nothing does: rows are counted and compared \
-                  before the copy is complete. The configuration is not changed: name the new database in it afterwards, on each \
-                  host. The old one stays as it is.\n\nExamples:\n  symphony db copy --to postgres://symphony@db.example/team\n  \
+    after_help = "The target must be empty. Either everything is copied or nothing: Symphony counts and compares the rows before \
+                  the copy is complete. The old database stays as it is, and so does the configuration: name the new database in \
+                  it afterwards, on each host.\n\nExamples:\n  symphony db copy --to postgres://symphony@db.example/team\n  \
                   symphony db copy --to .symphony/symphony.db"
 )]
 pub(crate) struct CopyArgs {
-    /// Where to: the address of a server's database, or a new file
+    /// The target: the address of a database on a server, or a new file
     #[arg(long, value_name = "URL|FILE")]
     to: OsString,
 }

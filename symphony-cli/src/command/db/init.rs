@@ -13,8 +13,8 @@ use crate::failure::{Context as _, Exit, Stop};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Run it as the owner of the tables, once before the first repository is set up, and again after each update of \
-                  Symphony that needs it. It also grants the roles `symphony_control` and `symphony_worker` what they need, where \
-                  they exist. A database file needs no such step.\n\nExample:\n  symphony db init"
+                  Symphony that needs it. If the roles `symphony_control` and `symphony_worker` exist, it also grants them what \
+                  they need. A database file needs no such step.\n\nExample:\n  symphony db init"
 )]
 pub(crate) struct InitArgs {}
 

@@ -27,11 +27,10 @@ const RESTORE: &str = "restore the database";
 /// What `db restore` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The tick makes a backup in each hour in which something happened, and an update makes one before it \
-                  changes the schema. Backups are in $XDG_STATE_HOME/symphony (~/.local/state/symphony). A restore \
-                  changes no branch and no worktree. New issue numbers continue above all that are found in the \
-                  repository, and the replaced file is kept. A database that is intact is replaced only with --yes; \
-                  without it, the command says what would be lost.\n\n\
+    after_help = "Ticks make a backup in every hour in which something happened, and an update makes one before it changes the \
+                  schema. Backups are in $XDG_STATE_HOME/symphony (~/.local/state/symphony). A restore does not touch branches \
+                  or worktrees, and keeps the replaced file. New issues get higher numbers than any that the repository shows. \
+                  An intact database is replaced only with --yes; without it, the command shows what would be lost.\n\n\
                   Examples:\n  symphony db restore --list\n  symphony db restore"
 )]
 #[expect(
@@ -42,8 +41,7 @@ pub(crate) struct RestoreArgs {
     /// The backup: a file, or the name of one that --list shows; by default the newest
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
-    /// Keep the current database although it is older than what the repository shows, such as a copy that you put back
-    /// yourself; new issue numbers continue above all that were ever given out
+    /// Keep the current database although the repository shows newer work, for example because you put an older copy back; new issues get numbers that were never used
     #[arg(long, conflicts_with_all = ["backup", "empty", "list"])]
     keep: bool,
     /// List the backups of this repository's database, newest first
@@ -55,7 +53,7 @@ pub(crate) struct RestoreArgs {
     /// With --empty: the prefix of the issues' identifiers; by default the one in the names of the branches
     #[arg(long, value_name = "PREFIX", requires = "empty", value_parser = |text: &str| IssuePrefix::parse(text))]
     prefix: Option<IssuePrefix>,
-    /// Replace the current database although it is intact
+    /// Replace the current database even if it is intact
     #[arg(long, conflicts_with_all = ["keep", "list"])]
     yes: bool,
 }

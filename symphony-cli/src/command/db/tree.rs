@@ -23,9 +23,9 @@ pub(crate) enum DbCommand {
     Backup(BackupArgs),
     /// Shrink the file to the size of its content
     Vacuum(VacuumArgs),
-    /// Copy everything to a server of PostgreSQL, or back to a file
+    /// Copy everything to a PostgreSQL server, or back to a file
     Copy(super::copy::CopyArgs),
-    /// Make the tables on a server of PostgreSQL, or bring them up to date
+    /// Create the tables on a PostgreSQL server, or bring them up to date
     Init(super::init::InitArgs),
     /// Replace a lost or damaged database with a backup or an empty one
     Restore(super::restore::RestoreArgs),
@@ -51,7 +51,9 @@ pub(crate) struct BackupArgs {
 
 /// What `db vacuum` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Other commands wait meanwhile.\n\nExample:\n  symphony db vacuum")]
+#[command(
+    after_help = "Other commands wait until it has finished.\n\nExample:\n  symphony db vacuum"
+)]
 pub(crate) struct VacuumArgs {}
 
 /// What a check found.

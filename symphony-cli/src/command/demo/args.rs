@@ -21,7 +21,7 @@ use crate::value::named;
 #[command(
     after_help = "Without --provider the agents follow a script and need neither a model nor the network; worktrees, \
                   commits, \
-                  tools, gates, review and merge are real. The project is kept, so that you can look around in it.\n\n\
+                  tools, gates, review and merge are real. The project is kept, so that you can explore it.\n\n\
                   Examples:\n  symphony demo\n  symphony demo --serve\n  symphony demo --dir '/tmp/my demo'"
 )]
 pub(crate) struct DemoArgs {
@@ -31,7 +31,7 @@ pub(crate) struct DemoArgs {
     /// Which program runs the agents; a real one costs tokens
     #[arg(long, value_name = "PROVIDER", default_value = "scripted", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
     provider: ProviderName,
-    /// Then serve the page of the project until Ctrl-C, with agents that work on what you add there
+    /// Afterwards serve the project's page until Ctrl-C; agents work on the issues that you add there
     #[arg(long, conflicts_with = "json")]
     serve: bool,
 }

@@ -8,11 +8,11 @@ use crate::app::App;
 /// A command on the forge.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ForgeCommand {
-    /// Check the token and the remote: who it is, and what it may do
+    /// Check the token and the remote: whose token it is, and what it allows
     Check(check::CheckArgs),
     /// Exchange pull requests with the forge now: branches, reviews, checks, merges
     Sync(sync::SyncArgs),
-    /// Show what is open at the forge, and what is in the way
+    /// Show the open pull requests at the forge, and any problems with them
     Status(status::StatusArgs),
 }
 

@@ -29,12 +29,11 @@ use crate::value::named;
 /// What `init` takes.
 #[derive(Debug, Default, Args)]
 #[command(
-    after_help = "It writes symphony.config.json if there is none, with gates and a set-up command that it proposes \
-                  from your committed files, registers the project, and keeps its own files out of `git status`. It \
-                  leaves existing configuration unchanged. Then it tries set-up and gates in a fresh checkout of the \
-                  base branch, so that you see what fails before you pay for any agent.\n\n\
-                  Examples:\n  symphony init --prefix API\n  symphony init --no-try       run no command of the \
-                  project\n  symphony init --shared       write a configuration that your team commits"
+    after_help = "It writes symphony.config.json unless there is one, proposes gates and a set-up command based on your \
+                  committed files, registers the project, and keeps Symphony's files out of `git status`. It never changes an \
+                  existing configuration. Then it tries the set-up and the gates in a fresh checkout of the base branch, so that \
+                  you see what fails before you pay for an agent.\n\n\
+                  Examples:\n  symphony init --prefix API\n  symphony init --no-try       do not run the project's commands\n  symphony init --shared       write a configuration that your team commits"
 )]
 pub(crate) struct InitArgs {
     /// Prefix of issue identifiers: capital letters and digits; taken from the folder's name by default
@@ -46,7 +45,7 @@ pub(crate) struct InitArgs {
     /// Write a configuration file to commit, for everyone who clones the repository
     #[arg(long)]
     shared: bool,
-    /// How agents are confined; by default a new project gets the strongest level that this machine has
+    /// How agents are confined; by default a new project gets the strongest level that this machine supports
     #[arg(long, value_name = "LEVEL", value_parser = named(SandboxSetting::NAMES, SandboxSetting::parse))]
     sandbox: Option<SandboxSetting>,
     #[command(flatten)]

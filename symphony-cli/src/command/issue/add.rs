@@ -36,10 +36,10 @@ pub(crate) struct AddArgs {
     /// A label; may be given several times. `phase:NAME` sets the phase
     #[arg(short, long = "label", value_name = "LABEL")]
     labels: Vec<String>,
-    /// How urgent it is
+    /// How urgent the issue is
     #[arg(short, long, value_name = "PRIORITY", default_value = "none", value_parser = named(Priority::NAMES, Priority::parse))]
     priority: Priority,
-    /// How much work it is
+    /// How much work the issue is
     #[arg(short, long, value_name = "SIZE", value_parser = named(Size::NAMES, Size::parse))]
     size: Option<Size>,
     /// An issue that must be done first; may be given several times
@@ -48,20 +48,19 @@ pub(crate) struct AddArgs {
     /// The issue that this one is a part of
     #[arg(long, value_name = "ISSUE", value_parser = issue_id)]
     parent: Option<IssueId>,
-    /// Its first status: an issue in `todo` starts as soon as it can, one in `backlog` waits until you move it
+    /// The first status: an issue in `todo` starts as soon as it can, one in `backlog` waits until you move it
     #[arg(long, value_name = "STATUS", default_value = "todo", value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
     status: IssueStatus,
-    /// The gate that it repairs; agents work on the issue even while the project is on hold because that gate fails on
-    /// the base
+    /// The gate that this issue repairs; agents work on the issue even while the project is on hold because that gate fails on the base
     #[arg(long = "fixes-gate", value_name = "NAME")]
     fixes_gate: Option<String>,
-    /// Its id in another tracker
+    /// The issue's id in another tracker
     #[arg(long = "external-id", value_name = "ID")]
     external_id: Option<String>,
-    /// The provider that its authors run with instead of the configured one; its judges keep theirs
+    /// The provider that runs its agents, except judges, instead of the configured one
     #[arg(long, value_name = "PROVIDER", value_parser = ProviderParser)]
     agent: Option<NamedProvider>,
-    /// The model that its authors use
+    /// The model that its agents, except judges, use
     #[arg(long, value_name = "MODEL", value_parser = ModelName::parse)]
     model: Option<ModelName>,
 }

@@ -21,10 +21,10 @@ pub(crate) struct CloseArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// What it asks for is done
+    /// The work is done
     #[arg(long)]
     done: bool,
-    /// It is no longer wanted
+    /// The work is no longer wanted
     #[arg(long)]
     cancelled: bool,
     /// Why; kept as a comment. `-` reads it from standard input

@@ -72,16 +72,16 @@ pub(crate) struct EditArgs {
         conflicts_with = "depends_on"
     )]
     no_dependencies: bool,
-    /// The provider that its authors run with from the next run on; its judges keep theirs
+    /// The provider that runs its agents, except judges, from the next run on
     #[arg(long, value_name = "PROVIDER", value_parser = ProviderParser)]
     agent: Option<NamedProvider>,
-    /// Leave the provider to the profile and the configuration
+    /// Use the provider of the profile or the configuration again
     #[arg(long = "no-agent", conflicts_with = "agent")]
     no_agent: bool,
-    /// The model that its authors use from the next run on
+    /// The model that its agents, except judges, use from the next run on
     #[arg(long, value_name = "MODEL", value_parser = ModelName::parse)]
     model: Option<ModelName>,
-    /// Leave the model to the profile and the configuration
+    /// Use the model of the profile or the configuration again
     #[arg(long = "no-model", conflicts_with = "model")]
     no_model: bool,
 }

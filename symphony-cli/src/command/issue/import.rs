@@ -25,16 +25,16 @@ const PROBLEMS_MAX: usize = 20;
 #[command(
     after_help = "The file has one JSON object per line (only `title` is required), or is markdown if its name ends \
                   in `.md`: for each issue a heading `## Title`, then its fields as a list (`- priority: high`), then \
-                  its description. `parent` and `depends_on` name issues by identifier or external id, first those in \
-                  the file, then those in the backlog. If anything is wrong, nothing is imported. An issue that exists \
-                  already is skipped: one with the same external id, or with the same identifier and title.\n\n\
+                  its description. `parent` and `depends_on` name issues by identifier or external id; Symphony looks for them \
+                  in the file first, then in the backlog. If anything is wrong, nothing is imported. An issue is skipped if the \
+                  backlog has one with the same external id, or with the same identifier and title.\n\n\
                   Examples:\n  symphony issue import backlog.md\n  symphony issue import --from github"
 )]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "from")]
     file: Option<PathBuf>,
-    /// Take in the issues of a tracker that match its filter, and mirror them from now on
+    /// Import the issues of a tracker that match its filter, and mirror them from now on
     #[arg(long, value_name = "TRACKER", conflicts_with_all = ["file", "format"])]
     from: Option<String>,
     /// The format; by default taken from the file's name

@@ -32,7 +32,7 @@ pub(crate) enum IssueCommand {
     Comment(comment::CommentArgs),
     /// Retry an issue: reset its count of attempts and its waiting time
     Retry(retry::RetryArgs),
-    /// Give an issue that you have taken over with `runs open` back to agents
+    /// Give an issue back to agents after you took it over with `runs open`
     Release(release::ReleaseArgs),
     /// Import issues from a file: all of them, or none if anything is wrong
     Import(import::ImportArgs),

@@ -18,7 +18,7 @@ use crate::value::{issue_id, named};
 pub(crate) struct AddArgs {
     /// What was learned, in a sentence or two, at most 600 characters; `-` reads it from standard input
     text: String,
-    /// What kind it is; conventions go into every prompt
+    /// The kind of learning; conventions go into every prompt
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = named(LearningType::NAMES, LearningType::parse))]
     learning_type: Option<LearningType>,
     /// A path that it applies to; may be given several times

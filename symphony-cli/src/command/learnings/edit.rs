@@ -11,7 +11,7 @@ use crate::failure::Context as _;
 /// What `learnings edit` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Prompts have the new text from then on. `symphony events --json` keeps the text before.\n\n\
+    after_help = "Prompts have the new text from now on. `symphony events --json` still shows the old text.\n\n\
                   Example:\n  symphony learnings edit 5f0e19a2c7d4 'Tests run from the root, with `just test`'"
 )]
 pub(crate) struct EditArgs {

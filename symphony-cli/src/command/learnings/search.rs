@@ -13,7 +13,7 @@ use crate::failure::{Context as _, Exit, Stop};
 /// What `learnings search` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A learning fits when it shares a word or a path with the query, or contains the whole query.\n\nExample:\n  symphony learnings search 'flaky test in src/parser.rs'"
+    after_help = "A learning matches if it shares a word or a path with the query, or contains the whole query.\n\nExample:\n  symphony learnings search 'flaky test in src/parser.rs'"
 )]
 pub(crate) struct SearchArgs {
     /// What to look for: words and paths

@@ -11,7 +11,7 @@ pub(crate) enum LearningsCommand {
     /// List the learnings that agents are given or may be given later, newest first
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
-    /// Show a learning, and whether issues whose agents had it went better
+    /// Show a learning, and whether issues went better when their agents had it
     Show(show::ShowArgs),
     /// Add a learning
     Add(add::AddArgs),
@@ -23,7 +23,7 @@ pub(crate) enum LearningsCommand {
     Rank(rank::RankArgs),
     /// Show how often each learning was given to an agent, and how those runs ended
     Stats(stats::StatsArgs),
-    /// Give proposed or dropped learnings to the agents of every issue
+    /// Accept proposed or dropped learnings, so that the agents of every issue get them
     Accept(retire::AcceptArgs),
     /// Stop giving learnings to agents; a proposed one is rejected
     #[command(visible_alias = "reject", alias = "drop")]

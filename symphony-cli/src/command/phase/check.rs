@@ -17,7 +17,7 @@ use crate::shipped::SHIPPED;
 /// What `phase check` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Inside a project it also checks the chain of contracts with this one in its place: that `next_phase` and `dispatch_profile` exist, and that no phase follows itself.\n\nExample:\n  symphony phase check .symphony/prompts/phases/research.md"
+    after_help = "Inside a project it also checks the chain of contracts that includes this one: `next_phase` and `dispatch_profile` must exist, and no phase may follow itself.\n\nExample:\n  symphony phase check .symphony/prompts/phases/research.md"
 )]
 pub(crate) struct PhaseCheckArgs {
     /// The file

@@ -14,7 +14,7 @@ use crate::app::App;
 /// A command on phases.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PhaseCommand {
-    /// List the phases in effect here; the project's own override the shipped ones
+    /// List the phases in effect here; the project's contracts override the shipped ones
     List(PhaseListArgs),
     /// Show the contract of a phase: its settings and its text
     Show(PhaseShowArgs),

@@ -31,7 +31,7 @@ pub(crate) struct GraphArgs {
     /// Draw the plan of this state file, with the state of each phase
     #[arg(long, value_name = "STATE", conflicts_with = "file")]
     state: Option<PathBuf>,
-    /// Draw a plan that was started, by its id or its file, with the state of each phase
+    /// Draw a plan that was started, named by its id or its file, with the state of each phase
     #[arg(short, long, value_name = "PLAN|FILE", conflicts_with_all = ["file", "state"])]
     plan: Option<String>,
 }

@@ -33,7 +33,7 @@ pub(crate) struct DecideArgs {
 pub(crate) struct RetryArgs {
     #[command(flatten)]
     plan: PlanChoice,
-    /// The phase; by default every failed and every aborted one
+    /// The phase; by default, every failed or aborted phase
     phase: Option<PlanPhaseId>,
     /// First commit the contents of git repositories that an agent created inside the phase's worktree, as plain files
     #[arg(long, requires = "phase")]
@@ -53,7 +53,7 @@ pub(crate) struct SkipArgs {
 /// What `plan abort` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Live runs are ended; their work stays on the branches of their phases.\n\n\
+    after_help = "This ends live runs; their work stays on the branches of their phases.\n\n\
                   Example:\n  symphony plan abort"
 )]
 pub(crate) struct AbortArgs {
@@ -74,7 +74,7 @@ pub(crate) struct PauseArgs {
 /// What `plan resume` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It starts no phase itself: `symphony plan run` continues the plan.\n\n\
+    after_help = "It does not start phases itself: run `symphony plan run` to continue the plan.\n\n\
                   Example:\n  symphony plan resume && symphony plan run"
 )]
 pub(crate) struct ResumeArgs {

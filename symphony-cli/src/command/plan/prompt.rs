@@ -27,7 +27,7 @@ pub(crate) struct PromptArgs {
     /// The phase
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// The whole prompt for a worker, or the short one for a skill that starts the agents itself
+    /// `worker`: the whole prompt; `task`: the short one for a skill that starts the agents itself
     #[arg(long, value_enum, default_value_t = Style::Worker)]
     style: Style,
     /// Include the artifacts that are recorded in this state file

@@ -12,9 +12,9 @@ use crate::failure::Context as _;
 /// What `plan ready` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Prints `[{\"phase\", \"artifacts\", \"leaseUntil\"?}]`. Without `--start` nothing changes; with it \
-                  each phase is handed out once, however many sessions ask. A phase whose lease has expired is \
-                  offered again and has used an attempt.\n\n\
+    after_help = "Prints `[{\"phase\", \"artifacts\", \"leaseUntil\"?}]`. Without `--start` nothing changes; with it, each phase \
+                  goes to one session only, however many ask. A phase whose lease has expired is offered again, and has used up \
+                  one attempt.\n\n\
                   Example:\n  symphony plan ready .symphony-state.json --start --lease 30m --max 4"
 )]
 pub(crate) struct ReadyArgs {

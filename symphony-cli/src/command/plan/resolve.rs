@@ -22,8 +22,7 @@ pub(crate) struct RetryPhaseArgs {
     /// The phase
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// Do so even if it is not due yet, awaits a decision, has failed, was aborted, or is running; a running phase is taken
-    /// back from its session
+    /// Retry the phase even if it is not due yet, awaits a decision, has failed, was aborted, or is running; a running phase is taken away from its session
     #[arg(long)]
     force: bool,
 }

@@ -35,7 +35,7 @@ const INSTRUCTIONS_BYTES_MAX: u64 = 200_000;
 pub(crate) struct RunArgs {
     /// The plan file; by default the one that `plan find` prints
     file: Option<PathBuf>,
-    /// A plan that was started, by its id or its file, even if the file is gone
+    /// Continue a plan that was started before, by its id or its file, even if the file is gone
     #[arg(short, long, value_name = "PLAN|FILE", conflicts_with_all = ["file", "new"])]
     plan: Option<String>,
     /// Run at most this many phases at once; 4 by default
@@ -54,10 +54,10 @@ pub(crate) struct RunArgs {
     /// Retry failed and aborted phases
     #[arg(long = "retry-failed")]
     retry_failed: bool,
-    /// Continue with the file as it is now, although it has changed since the plan began; complete phases stay complete
+    /// Continue with the file as it is now, even if it has changed since the plan began; complete phases stay complete
     #[arg(long = "accept-changes")]
     accept_changes: bool,
-    /// Merge the work at once when the gates are green, without a judge
+    /// Merge the work as soon as the gates are green, without a judge
     #[arg(long)]
     merge: bool,
     /// Start a new plan from this file, if the last one has ended

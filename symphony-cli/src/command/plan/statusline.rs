@@ -28,13 +28,13 @@ const STDIN_BYTES_MAX: usize = 1 << 20;
 /// What `plan statusline` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Takes the folder from the JSON that Claude Code passes on standard input, if any, and reads \
-                  .symphony-state.json there or in a folder above it in the repository. Prints nothing if there is no \
+    after_help = "Reads .symphony-state.json in the folder that Claude Code passes as JSON on standard input (by default, the \
+                  current folder), or in a folder above it in the repository. Prints nothing if there is no \
                   plan. Colours are on unless NO_COLOR is set, because a status bar is not a \
                   terminal.\n\nExample:\n  symphony plan statusline --install"
 )]
 pub(crate) struct StatuslineArgs {
-    /// Make it Claude Code's status line in this folder: write .claude/settings.json
+    /// Make this Claude Code's status line in this folder: write .claude/settings.json
     #[arg(long)]
     install: bool,
 }

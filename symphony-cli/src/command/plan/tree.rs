@@ -17,7 +17,7 @@ pub(crate) enum PlanCommand {
     /// List plans, newest first
     #[command(visible_alias = "ls")]
     List(status::ListArgs),
-    /// Show how far a plan is, phase by phase
+    /// Show the progress of a plan, phase by phase
     Status(status::StatusArgs),
     /// Decide how a plan continues after a phase failed
     Decide(orders::DecideArgs),
@@ -45,7 +45,7 @@ pub(crate) enum PlanCommand {
     Statusline(statusline::StatuslineArgs),
     /// Create the state file of a plan that a skill carries out
     InitState(init_state::InitStateArgs),
-    /// Print the phases of a state file that can start now, with the artifacts that each gets from others
+    /// Print the phases of a state file that can start now, with the artifacts that each gets from other phases
     Ready(ready::ReadyArgs),
     /// Extend the lease of a session on a phase of a state file
     Renew(lease::RenewArgs),
@@ -57,7 +57,7 @@ pub(crate) enum PlanCommand {
     RetryPhase(resolve::RetryPhaseArgs),
     /// Decide how a phase of a state file continues after it failed
     Resolve(resolve::ResolveArgs),
-    /// Summarize the plan of a state file
+    /// Summarise the plan of a state file
     Summary(summary::SummaryArgs),
     /// Classify an error; its class decides whether a phase is retried
     ClassifyError(resolve::ClassifyErrorArgs),

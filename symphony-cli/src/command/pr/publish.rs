@@ -13,8 +13,8 @@ use crate::value::PrReference;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Runs the `publish` command of the configuration with the pull request as JSON on its standard \
-                  input, and records what it prints and the URL in it. Symphony runs it automatically once for each \
-                  new pull request; this command runs it again.\n\nExample:\n  symphony pr publish SYM-1"
+                  input, and records its output and the URL in it. Symphony runs the command once for each new pull request; use \
+                  `pr publish` to run it again.\n\nExample:\n  symphony pr publish SYM-1"
 )]
 pub(crate) struct PublishArgs {
     /// The pull request's number, its issue, or its plan

@@ -49,7 +49,7 @@ pub(crate) struct ApproveArgs {
 #[command(
     group = rejection(),
     after_help = "Examples:\n  symphony pr reject SYM-1 --feedback 'The test does not cover an empty name'\n  \
-    symphony pr reject SYM-1 --point 'src/main.rs:12: an empty name crashes it' --point 'should: say what a name is'"
+    symphony pr reject SYM-1 --point 'src/main.rs:12: an empty name crashes it'"
 )]
 pub(crate) struct RejectArgs {
     /// The pull request's number, its issue, or its plan

@@ -8,7 +8,7 @@ use crate::app::App;
 /// A command on profiles.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfileCommand {
-    /// List the profiles in effect here; the project's own override the shipped ones
+    /// List the profiles in effect here; the project's profiles override the shipped ones
     List(show::ProfileListArgs),
     /// Show a profile: its settings, its tools by role, what `profile set` added, and its text
     Show(show::ProfileShowArgs),

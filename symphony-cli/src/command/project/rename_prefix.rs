@@ -12,8 +12,8 @@ use crate::failure::Context as _;
 /// What `project rename-prefix` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "New issues get the prefix. Issues that exist keep their identifiers, as do their branches and worktrees, and numbers \
-                  go on: after SYM-11 comes API-12.\n\nExample:\n  symphony project rename-prefix api API"
+    after_help = "New issues get the prefix. Existing issues keep their identifiers, branches and worktrees. Numbering \
+                  continues: after SYM-11 comes API-12.\n\nExample:\n  symphony project rename-prefix api API"
 )]
 pub(crate) struct RenamePrefixArgs {
     /// The project

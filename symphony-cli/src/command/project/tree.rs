@@ -11,7 +11,7 @@ pub(crate) enum ProjectCommand {
     /// List the projects of the installation
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
-    /// Add a repository to the installation, to share one database and one limit on running agents
+    /// Add a repository to the installation, so that it shares the database and the limit on running agents
     Add(add::AddArgs),
     /// Show a project: its settings, its setup wizard, and what `profile set` added to its profiles
     Show(show::ShowArgs),

@@ -9,7 +9,7 @@ use crate::app::App;
 /// A command on prompts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
-    /// Show the prompts that an agent on an issue would get now, and the report on them
+    /// Show the prompts that an agent on an issue would get now, and how they were built
     Show(show::ShowArgs),
     /// Check the texts that agents get, and suggest a fix for each problem
     Lint(lint::LintArgs),

@@ -31,13 +31,13 @@ const PART_BYTES: usize = 256 * 1024;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony runs logs SYM-1 -f --tail 20")]
 pub(crate) struct LogsArgs {
-    /// The run's id or the beginning or end of it, or an issue to select its newest run
+    /// The run's id, or its beginning or end; or an issue, to select its newest run
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
     /// Keep printing until the run ends
     #[arg(short, long)]
     follow: bool,
-    /// Print only the last lines; however long the log is, nothing before them is read
+    /// Print only this many lines from the end, without reading the rest of the log
     #[arg(short = 'n', long, value_name = "LINES")]
     tail: Option<NonZeroUsize>,
     /// Print the agent's own output unchanged

@@ -14,12 +14,12 @@ use crate::value::RunReference;
 /// What `runs prompt` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The texts have a placeholder for each secret value. They are kept as long as the log.\n\n\
-                  With --json: `system`, `user` and `report`; the texts are null once they are no longer kept.\n\n\
+    after_help = "The texts have a placeholder for each secret value. They are kept for as long as the log.\n\n\
+                  With --json: `system`, `user` and `report`; the texts are null once they have been deleted.\n\n\
                   Examples:\n  symphony runs prompt SYM-1\n  symphony runs prompt SYM-1 --texts"
 )]
 pub(crate) struct PromptArgs {
-    /// The run's id or the beginning or end of it, or an issue to select its newest run of an agent
+    /// The run's id, or its beginning or end; or an issue, to select its newest run of an agent
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
     /// Print the two prompts too

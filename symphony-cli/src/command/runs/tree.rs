@@ -11,20 +11,20 @@ pub(crate) enum RunsCommand {
     /// List runs, newest first
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
-    /// Show a run with what it used and why it failed
+    /// Show a run: its tokens and cost, its agent, and why it failed
     Show(show::ShowArgs),
     /// Print the log of a run
     #[command(visible_alias = "log")]
     Logs(logs::LogsArgs),
-    /// Show the prompts that a run's agent was given, and what went into them
+    /// Show the prompts that a run's agent got, and what went into them
     Prompt(prompt::PromptArgs),
-    /// Write a message to an agent, at work or at its next start
+    /// Send a message to the agent on an issue, or to the next one if none is running
     Say(say::SayArgs),
     /// Withdraw a message that no agent has read
     Withdraw(withdraw::WithdrawArgs),
-    /// Take an issue over: work with its agent in this terminal, in the session that it had
+    /// Take over an issue: continue its agent's session in this terminal
     Open(open::OpenArgs),
-    /// End a live run; its work is kept and its issue goes back to where it was
+    /// End a live run; its work is kept, and its issue returns to its previous status
     Cancel(cancel::CancelArgs),
 }
 

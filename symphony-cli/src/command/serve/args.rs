@@ -36,11 +36,11 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    after_help = "The page shows the board, the inbox, issues, runs with their live logs, pull requests with diffs and gates, plans, \
-                  learnings and spending, and you can do most of what the commands do on it. The command prints a link that signs \
-                  one browser in; it works once, within ten minutes. The session lasts 30 days, even if the server restarts. Agents \
-                  keep running when the page is not served.\n\n\
-                  Only this machine can reach it. From another one, forward the port: `ssh -L 7667:localhost:7667 HOST`. To serve it \
+    after_help = "The page shows the board, the inbox, issues, runs with their live logs, pull requests with diffs and gates, \
+                  plans, learnings and spending. You can do most of what the commands do there, too. The command prints a link \
+                  that signs one browser in; it works once, within ten minutes. The session lasts 30 days, even if the server \
+                  restarts. Agents keep running when the page is not served.\n\n\
+                  Only this machine can reach the page. From another machine, forward the port: `ssh -L 7667:localhost:7667 HOST`. To serve it \
                   to others, use --listen with a certificate, or --behind-proxy behind a reverse proxy with TLS.\n\n\
                   Examples:\n  symphony serve\n  symphony serve --tick 30\n  symphony serve url\n  symphony serve user add ada --role reviewer\n  \
                   symphony serve --listen 0.0.0.0 --cert cert.pem --key key.pem --host symphony.example.org"
@@ -86,7 +86,7 @@ pub(crate) struct ServeOptions {
     /// Accept requests for this host name, such as `symphony.example.org`; may be given several times
     #[arg(long = "host", value_name = "NAME", requires = "protection", value_parser = host_name)]
     hosts: Vec<String>,
-    /// Show everything, and change nothing
+    /// Show everything, but do not allow changes
     #[arg(long = "read-only")]
     read_only: bool,
     /// Also tick every SECONDS seconds, so that you need neither cron nor `symphony run`

@@ -31,8 +31,8 @@ pub(super) enum UserCommand {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A viewer reads. A reviewer also adds issues, comments, answers, decides and retries. An admin also merges, cancels runs, \
-                  aborts plans and pauses Symphony. The configuration gets the hash of the token; the token itself is printed once and \
-                  kept nowhere. If a user loses it, remove the user and add them again. `symphony config set web.users.NAME.role \
+                  aborts plans and pauses Symphony. The configuration stores only a hash of the token; the token itself is \
+                  printed once and stored nowhere. If a user loses it, remove the user and add them again. `symphony config set web.users.NAME.role \
                   ROLE` changes a role.\n\n\
                   Example:\n  symphony serve user add ada --role reviewer"
 )]

@@ -8,9 +8,9 @@ use crate::app::App;
 /// A command on trackers.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrackerCommand {
-    /// Check the token of each tracker: who it is, and what it may do
+    /// Check the token of each tracker: whose token it is, and what it allows
     Check(check::CheckArgs),
-    /// Exchange news with trackers now: issues, edits, comments
+    /// Exchange changes with trackers now: issues, edits, comments
     Sync(sync::SyncArgs),
     /// Show what is mirrored, what waits to be sent, and what a tracker refused
     Status(status::StatusArgs),

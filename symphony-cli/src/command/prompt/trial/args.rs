@@ -36,8 +36,8 @@ use crate::value::ProviderParser;
                   sets of prompts in place of `prompts_dir`. A hash of the issue decides which; each set gets half of the issues. The \
                   project itself is only read: nothing is merged or published. Agents and judges cost what they always cost. --max-cost \
                   and --max-tokens are checked before each case; they also count cases that were interrupted and have to be \
-                  repeated.\n\nPress Ctrl-C to stop a trial. The same command continues it; so does --name alone, under the limits that \
-                  you give then. Finished cases are kept in `.symphony/trials/NAME`; remove the folder to start over.\n\nThe report says \
+                  repeated.\n\nPress Ctrl-C to stop a trial. The same command continues it, and so does --name alone; give the \
+                  limits again. Finished cases are kept in `.symphony/trials/NAME`; remove the folder to start over.\n\nThe report says \
                   that a measure is higher or lower with B only if the 95% interval of the difference excludes 0 and each set has at \
                   least five cases.\n\nIn real work, `prompts.trial` in the configuration gives the set B to a share of the issues, and \
                   --live prints the same report on those that have ended.\n\n\
