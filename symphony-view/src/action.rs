@@ -209,7 +209,7 @@ impl ActionView {
                 format!("{subject}: watch run {run}, whose supervisor is past a time limit")
             }
             (None, Some(run)) if self.action == "end_stuck" => {
-                format!("{subject}: end the supervisor of run {run}, which makes no progress")
+                format!("{subject}: end the supervisor of run {run}, which is making no progress")
             }
             (None, Some(run)) if self.action == END_LOST => {
                 format!("{subject}: end run {run}, whose host did not come back")

@@ -28,10 +28,10 @@ impl DeliveryView {
     pub fn standing(&self) -> String {
         let delivery = &self.delivery;
         match (&delivery.next_phase, delivery.awaits_step()) {
-            (Some(next), true) => format!("accepted, continues with {next} at the next tick"),
-            (None, true) => "accepted, the last phase".to_owned(),
+            (Some(next), true) => format!("accepted; continues with {next} at the next tick"),
+            (None, true) => "accepted; this was the last phase".to_owned(),
             _ if delivery.is_approved() => {
-                "approved, waits until your review points are closed".to_owned()
+                "approved; waits until you close your review points".to_owned()
             }
             _ if delivery.awaits_judge() => "awaits a verdict".to_owned(),
             _ => delivery.state.to_string(),

@@ -163,14 +163,14 @@ impl View for ExplainView {
             let since = ago(run.started_at, page.now());
             let who = match &run.profile {
                 agent if self.is_put_off(&run.id) => {
-                    format!("The {agent} has ended, but its work is not saved yet")
+                    format!("The {agent} has ended, but Symphony has not saved its work yet")
                 }
                 AgentType::Gates => "Its gates are running".to_owned(),
                 agent if run.is_interactive() => {
-                    format!("A person has taken it over and works with the {agent}")
+                    format!("A person has taken the issue over and is working with the {agent}")
                 }
                 agent if self.whereabouts.queued_in().is_some() => {
-                    format!("The {agent} has not begun")
+                    format!("The {agent} has not started yet")
                 }
                 agent => format!("The {agent} is working on it"),
             };
@@ -269,9 +269,10 @@ impl View for ExplainPlanView {
             Some(Standing::Runnable) if self.next.is_some() => None,
             Some(Standing::WaitsForPerson { .. }) if !self.reasons.is_empty() => None,
             Some(Standing::Live { .. } | Standing::Stranded { .. }) | None => None,
-            Some(Standing::Due { at }) => {
-                Some(format!("A tick continues it {}.", page.clock().until(*at)))
-            }
+            Some(Standing::Due { at }) => Some(format!(
+                "A tick will continue it {}.",
+                page.clock().until(*at)
+            )),
             Some(Standing::WaitsFor { dependencies })
                 if *dependencies == [Dependency::PlanDriver] =>
             {

@@ -211,8 +211,8 @@ impl ForgeSyncView {
         }
         match self.taken {
             0 => {}
-            1 => parts.push("took in 1 review or comment".to_owned()),
-            taken => parts.push(format!("took in {taken} reviews and comments")),
+            1 => parts.push("received 1 review or comment".to_owned()),
+            taken => parts.push(format!("received {taken} reviews and comments")),
         }
         let merges = if self.merged.len() == 1 {
             "recorded the merge of"
@@ -231,7 +231,7 @@ impl ForgeSyncView {
             let nothing = if self.hold.is_some() {
                 "not read"
             } else {
-                "nothing is new"
+                "nothing new"
             };
             parts.push(nothing.to_owned());
         }
@@ -334,7 +334,7 @@ mod tests {
             .sentence()
         };
         for (found, expected) in [
-            (ForgeReport::default(), "nothing is new"),
+            (ForgeReport::default(), "nothing new"),
             (
                 ForgeReport {
                     pushed: 1,
@@ -344,7 +344,7 @@ mod tests {
                     closed: prs(&[4]),
                     ..ForgeReport::default()
                 },
-                "pushed 1 branch; pushed the base main; took in 1 review or comment; recorded the merge of pull request 3; closed pull request 4",
+                "pushed 1 branch; pushed the base main; received 1 review or comment; recorded the merge of pull request 3; closed pull request 4",
             ),
             (
                 ForgeReport {
@@ -356,7 +356,7 @@ mod tests {
                     stopped: prs(&[5, 6]),
                     ..ForgeReport::default()
                 },
-                "pushed 2 branches; pushed the bases main, next; took in 2 reviews and comments; opened pull requests 1, 2; \
+                "pushed 2 branches; pushed the bases main, next; received 2 reviews and comments; opened pull requests 1, 2; \
                  recorded the merges of pull requests 3, 4; stopped the work on pull requests 5, 6",
             ),
         ] {

@@ -67,7 +67,7 @@ impl HoldView {
     /// Returns the hold as a line, in the form that its reason has everywhere.
     pub fn text(&self, clock: &Clock) -> String {
         let until = self.until.map_or_else(
-            || "a person ends it".to_owned(),
+            || "only a person can end this hold".to_owned(),
             |until| format!("{NEXT_TRY} {}", clock.until(until)),
         );
         format!("{}; {until}", self.what)

@@ -97,7 +97,9 @@ pub(crate) fn write_waiting(items: &[InboxView], page: &mut Page) {
     page.table(&table);
     let more = items.len().saturating_sub(SHOWN_MAX);
     if more > 0 {
-        page.line(&format!("and {more} more: `symphony inbox` lists all."));
+        page.line(&format!(
+            "and {more} more: `symphony inbox` lists them all."
+        ));
     }
 }
 

@@ -181,7 +181,7 @@ impl View for IssueDetail {
         }
         let open = |pr: &&PrView| pr.proposal.is_some() && pr.state.is_open();
         if let Some(proposal) = self.pull_requests.iter().find(open) {
-            page.heading("Why nothing is left to do, by its worker");
+            page.heading("Why nothing is left to do, according to its worker");
             page.block(&proposal.body);
             proposal.write_evidence(page);
         }

@@ -160,7 +160,7 @@ impl From<RankedLearning> for FoundLearning {
 impl Listed for FoundLearning {
     fn write_all(items: &[Self], page: &mut Page) {
         if items.is_empty() {
-            page.line("No learning fits.");
+            page.line("No learning matches.");
             return;
         }
         let mut table = Table::new(["SCORE", "ID", "TYPE", "LEARNING"]);
@@ -201,7 +201,7 @@ impl From<RankedLearning> for ScoredLearning {
 impl Listed for ScoredLearning {
     fn write_all(items: &[Self], page: &mut Page) {
         if items.is_empty() {
-            page.line("No learning fits.");
+            page.line("No learning matches.");
             return;
         }
         let mut table = Table::new(["SCORE", "PATHS", "WORDS", "AGE", "ID", "TYPE", "LEARNING"]);

@@ -19,7 +19,7 @@ impl From<Finding> for FindingView {
 impl Listed for FindingView {
     fn write_all(items: &[Self], page: &mut Page) {
         if items.is_empty() {
-            page.line("No problems were found in the prompts.");
+            page.line("Found no problems in the prompts.");
         }
         for FindingView(finding) in items {
             page.hanging(9, &format!("{:<8} {finding}", finding.severity));

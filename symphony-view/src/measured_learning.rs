@@ -73,7 +73,9 @@ impl View for MeasuredLearning {
         page.line(&learning.pattern);
         page.heading("Usefulness");
         match &self.usefulness {
-            None => page.line("Not measured yet: no issue whose first agent had it is done."),
+            None => {
+                page.line("Not measured yet: no issue whose first agent had this learning is done.")
+            }
             Some(comparison) => {
                 for sentence in comparison.sentences() {
                     page.line(&sentence);

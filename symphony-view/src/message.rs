@@ -53,7 +53,7 @@ impl WithdrawnView {
         match &self.run {
             None => format!("Message {id} is withdrawn: no agent gets it."),
             Some(run) => format!(
-                "Message {id} is withdrawn. The agent of run {run} may have been sent it before; no other agent gets it."
+                "Message {id} is withdrawn. The agent of run {run} may have received it already; no other agent gets it."
             ),
         }
     }
@@ -100,18 +100,18 @@ impl MessageView {
         };
         if self.waits == Waits::Person {
             return format!(
-                "Queued: a person has the session of {issue} open. The next run on it begins with the message."
+                "Queued: a person has the session of {issue} open. The next run on the issue begins with the message."
             );
         }
         let (Some(run), Some(provider)) = (&self.run, &self.provider) else {
             if self.waits == Waits::Review {
                 return format!(
-                    "Queued: {issue} is in review. Its next agent gets the message, and there is one only if the work is sent back: \
-                     `symphony pr reject {issue} --feedback TEXT`."
+                    "Queued: {issue} is in review, so an agent gets the message only if you send the work back: `symphony pr \
+                     reject {issue} --feedback TEXT`."
                 );
             }
             return format!(
-                "Queued: no {who} is at work on {issue} now. The next one gets the message with its prompt."
+                "Queued: no {who} is working on {issue} now. The next {who} gets the message with its prompt."
             );
         };
         match self.reach {
@@ -124,7 +124,7 @@ impl MessageView {
                 "Queued: the {who} of run {run} ({provider}) gets the message when its turn ends."
             ),
             Reach::NextRun => format!(
-                "Queued: the {who} of run {run} ({provider}) takes no messages while it works. The next run on {issue} begins with it."
+                "Queued: the {who} of run {run} ({provider}) accepts no messages while it works. The next run on {issue} begins with this one."
             ),
         }
     }

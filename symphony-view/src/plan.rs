@@ -301,24 +301,24 @@ impl PlanView {
         match self.status {
             _ if self.at_work => None,
             status if self.given_up && !status.is_ended() => {
-                Some("Running phases are being ended.".to_owned())
+                Some("Symphony is ending the running phases.".to_owned())
             }
             PlanStatus::AwaitingUserDecision if self.not_accepted().is_some() => None,
             PlanStatus::AwaitingUserDecision if self.awaits_a_person() => Some(format!(
-                "It is waiting for you: `symphony inbox` shows why, `symphony plan resume --plan {id}` continues it."
+                "The plan is waiting for you: `symphony inbox` shows why, `symphony plan resume --plan {id}` continues it."
             )),
             PlanStatus::Review => self.pull_request.as_ref().map(PlanReviewView::next),
             PlanStatus::Running | PlanStatus::AwaitingUserDecision => Some(format!(
-                "No command is running it: `symphony plan run --plan {id}` continues it."
+                "No command is running this plan: `symphony plan run --plan {id}` continues it."
             )),
             PlanStatus::Paused => Some(format!(
-                "No new phase starts: `symphony plan run --plan {id}` continues it."
+                "No new phase starts: `symphony plan run --plan {id}` continues the plan."
             )),
             PlanStatus::Completed
                 if self.target_branch.is_some() && self.merged_commit.is_none() =>
             {
                 Some(format!(
-                    "`symphony plan run --plan {id}` takes the work over."
+                    "`symphony plan run --plan {id}` brings the work to its target branch."
                 ))
             }
             PlanStatus::Completed => None,
@@ -383,7 +383,7 @@ impl View for PlanView {
             ));
             page.verbatim(phase.error.as_deref().unwrap_or_default());
             page.line(&format!(
-                "`symphony plan decide --plan {} {} retry_once_more|skip_phase|abort_branch|abort_all` answers.",
+                "`symphony plan decide --plan {} {} retry_once_more|skip_phase|abort_branch|abort_all` decides.",
                 self.id, phase.id
             ));
         }

@@ -135,14 +135,16 @@ impl View for PlanResult {
         } else if self.summary.status == PlanStatus::AwaitingUserDecision {
             page.gap();
             page.line(&format!(
-                "It is waiting for you: `symphony plan status --plan {}` shows why, and what you can do.",
+                "The plan is waiting for you: `symphony plan status --plan {}` shows why, and what you can do.",
                 self.id
             ));
         }
         if let (Some(reason), Some(command)) = (&self.not_merged, &self.command) {
             page.gap();
             page.line(&format!("{reason}."));
-            page.line(&format!("`{command}` takes the work over."));
+            page.line(&format!(
+                "`{command}` brings the work to its target branch."
+            ));
         }
     }
 }

@@ -111,7 +111,7 @@ impl PlanReviewView {
         let id = self.id;
         if let Some(obstacle) = &self.obstacle {
             let way = obstacle.answers.first();
-            let way = way.map_or_else(String::new, |way| format!(" `{way}` gets on."));
+            let way = way.map_or_else(String::new, |way| format!(" Run `{way}` to continue."));
             return format!(
                 "Pull request {id} cannot be merged: {}.{way}",
                 obstacle.text
@@ -171,7 +171,7 @@ impl PlanReviewView {
         for (command, effect) in [
             (
                 format!("plan retry PHASE --plan {plan}"),
-                "lets a phase fix it, on top of the existing work".to_owned(),
+                "has a phase fix it, on top of the existing work".to_owned(),
             ),
             (
                 format!("plan resume --plan {plan}"),

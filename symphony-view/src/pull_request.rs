@@ -289,7 +289,7 @@ impl PrView {
         let again = if flaky.is_empty() {
             String::new()
         } else {
-            format!(" ({} only when it ran again)", flaky.join(", "))
+            format!(" ({} passed only when run again)", flaky.join(", "))
         };
         format!("{word}{again}{}", self.gates_age.map_or("", GatesAge::note))
     }
@@ -370,7 +370,7 @@ impl View for PrView {
         }
         if let Some(now) = &self.branch_commit {
             let text = format!(
-                "at {}: everything here, verdict and gates included, is about the head {}",
+                "at {}: everything shown here, including verdict and gates, is about the head {}",
                 short(now),
                 short(&self.head_commit)
             );

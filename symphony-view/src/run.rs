@@ -309,7 +309,7 @@ impl RunView {
         if metered.uncounted > 0 {
             let answers = counted(metered.uncounted, "answer");
             text.push_str(&format!(
-                "; {answers} had no count of tokens that could be used: none, one that is compressed, or an absurd one"
+                "; {answers} had no usable token count: it was missing, compressed or absurd"
             ));
         }
         text

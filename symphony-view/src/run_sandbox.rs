@@ -14,7 +14,7 @@ pub(crate) fn limited(memory: RunMemory) -> String {
     } = memory;
     match (enforced, killed) {
         (false, _) => format!(
-            "no limit: {limit} is configured, and this machine could not enforce it (`symphony doctor` says why)"
+            "no limit: {limit} is configured, but this machine could not enforce it (`symphony doctor` shows why)"
         ),
         (true, 0) => format!("at most {limit}"),
         (true, _) => format!(
@@ -76,8 +76,7 @@ pub fn refused_lines(network: &RunNetworkUse) -> Vec<String> {
         .collect();
     if !entries.is_empty() {
         lines.push(format!(
-            "To allow them, add {} to `sandbox.hosts` in the configuration. An agent can send data to every host that \
-             is allowed.",
+            "To allow them, add {} to `sandbox.hosts` in the configuration. Agents can send data to every allowed host.",
             entries.join(", ")
         ));
     }
@@ -94,7 +93,7 @@ mod tests {
             (
                 false,
                 0,
-                "no limit: 512 MiB is configured, and this machine could not enforce it (`symphony doctor` says why)",
+                "no limit: 512 MiB is configured, but this machine could not enforce it (`symphony doctor` shows why)",
             ),
             (true, 0, "at most 512 MiB"),
             (
@@ -137,8 +136,7 @@ mod tests {
                 "- a.example:443, 2 times: it is not allowed.",
                 "- ::1:443, 2 times: it is not allowed.",
                 "- Others, 1 time.",
-                "To allow them, add `a.example` to `sandbox.hosts` in the configuration. An agent can send data to every \
-                 host that is allowed.",
+                "To allow them, add `a.example` to `sandbox.hosts` in the configuration. Agents can send data to every allowed host.",
             ]
         );
         assert!(refused_lines(&RunNetworkUse::default()).is_empty());

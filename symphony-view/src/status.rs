@@ -356,7 +356,7 @@ impl StatusView {
         page.table(&table);
         if self.queue_more > 0 {
             page.line(&format!(
-                "and {} more: `symphony issue list --status todo` lists all.",
+                "and {} more: `symphony issue list --status todo` lists them all.",
                 self.queue_more
             ));
         }

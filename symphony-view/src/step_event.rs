@@ -90,7 +90,7 @@ impl StepEventView {
             PlanStepEvent::Ended(status) => new("plan_ended", status.words().to_owned()),
             PlanStepEvent::ReviewRenewed { pr } => {
                 let text = format!(
-                    "its branch has moved: the gates and the judge check pull request {pr} again"
+                    "its branch has moved, so the gates and the judge check pull request {pr} again"
                 );
                 new("review_renewed", text).pr(*pr)
             }
@@ -142,11 +142,11 @@ impl StepEventView {
             }
             RunStepEvent::HostLost(host) => (
                 "host_lost",
-                format!(": host {host} did not come back, so it was ended without it"),
+                format!(": host {host} did not come back, so the run was ended without it"),
             ),
             RunStepEvent::Withdrawn(pool) => (
                 "run_withdrawn",
-                format!(" was taken out of pool {pool} before a worker began it"),
+                format!(" was taken out of pool {pool} before a worker started it"),
             ),
             RunStepEvent::Tidied(owner) => {
                 let text = match owner {
@@ -189,7 +189,7 @@ impl StepEventView {
                 let text = match next {
                     Some(next) => format!("the phase {phase} is accepted; next is {next}"),
                     None => format!(
-                        "the phase {phase} is accepted; it was the last one, so a person has to decide"
+                        "the phase {phase} is accepted; it was the last one, so a person has to decide what happens next"
                     ),
                 };
                 new("phase_accepted", text)
@@ -217,10 +217,10 @@ impl StepEventView {
             IssueStepEvent::ProposalRefreshed { pr, look } => {
                 let text = match look {
                     StaleLook::Gates => format!(
-                        "the gates of proposal {pr} run again: they, or its base, have changed"
+                        "the gates of proposal {pr} run again, because the gates or the base have changed"
                     ),
                     StaleLook::Verdict => format!(
-                        "a judge reviews proposal {pr} again: a person edited or commented on the issue"
+                        "a judge reviews proposal {pr} again, because a person edited the issue or commented on it"
                     ),
                 };
                 new("proposal_refreshed", text).pr(*pr)
@@ -229,11 +229,11 @@ impl StepEventView {
                 let saved = match rescues.as_slice() {
                     [] => String::new(),
                     refs => format!(
-                        "; what an earlier run had left here is saved in {}",
+                        "; what an earlier run had left there is saved in {}",
                         refs.join(", ")
                     ),
                 };
-                let text = format!("its branch has the result of run {run} now{saved}");
+                let text = format!("its branch now has the result of run {run}{saved}");
                 Self {
                     run: Some(run.clone()),
                     ..new("result_brought_in", text)

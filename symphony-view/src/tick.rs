@@ -179,7 +179,8 @@ impl TickView {
             let names: Vec<&str> = of.iter().map(|live| live.subject.as_str()).collect();
             list_few(names.into_iter(), NAMED_MAX)
         };
-        let gates = (!gates.is_empty()).then(|| format!("the gates of {} run", names(&gates)));
+        let gates =
+            (!gates.is_empty()).then(|| format!("the gates of {} are running", names(&gates)));
         let agents =
             (!agents.is_empty()).then(|| format!("agents are working on {}", names(&agents)));
         let work: Vec<String> = gates.into_iter().chain(agents).collect();
@@ -190,8 +191,8 @@ impl TickView {
         let others = self.decisions.iter().filter(is_about_work);
         let more = match others.filter(|of| !of.is_at_work()).count() {
             0 => String::new(),
-            1 => "; 1 more waits (`symphony tick --dry-run` says why)".to_owned(),
-            n => format!("; {n} more wait (`symphony tick --dry-run` says why)"),
+            1 => "; 1 more is waiting (`symphony tick --dry-run` shows why)".to_owned(),
+            n => format!("; {n} more are waiting (`symphony tick --dry-run` shows why)"),
         };
         Some(format!(
             "Nothing to start: {}{more}. `symphony status` shows them.",
@@ -247,7 +248,9 @@ impl View for TickView {
         }
         let more = self.waiting.len().saturating_sub(WAITING_MAX);
         if more > 0 {
-            page.line(&format!("and {more} more: `symphony inbox` lists all."));
+            page.line(&format!(
+                "and {more} more: `symphony inbox` lists them all."
+            ));
         }
         let of = |is_it: &dyn Fn(&DecisionView) -> bool| {
             let decisions = self.decisions.iter();

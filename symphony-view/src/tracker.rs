@@ -129,13 +129,16 @@ impl Listed for TrackerView {
             if !tracker.is_configured && !tracker.waiting.is_empty() {
                 let waiting = plural(tracker.waiting.len(), "change");
                 let text = format!(
-                    "{}: {waiting} cannot be sent, because `trackers` no longer has it; add it again to send them",
+                    "{}: {waiting} cannot be sent, because `trackers` no longer names this tracker; add it again to send them",
                     tracker.name
                 );
                 page.hanging(2, &text);
             }
             for change in &tracker.refused {
-                let problem = change.problem.as_deref().unwrap_or("no reason is known");
+                let problem = change
+                    .problem
+                    .as_deref()
+                    .unwrap_or("the tracker gave no reason");
                 page.hanging(
                     2,
                     &format!(
@@ -204,13 +207,13 @@ impl SyncView {
             let issues: Vec<_> = issues
                 .map(|taken| format!("{} as {}", taken.key, taken.issue))
                 .collect();
-            parts.push(format!("took in {}", issues.join(", ")));
+            parts.push(format!("imported {}", issues.join(", ")));
         }
         if !self.changed.is_empty() {
             let issues: Vec<_> = self.changed.iter().map(ToString::to_string).collect();
             parts.push(format!("changed {}", issues.join(", ")));
         }
-        for (count, done) in [(self.comments, "took in"), (self.sent, "sent")] {
+        for (count, done) in [(self.comments, "received"), (self.sent, "sent")] {
             if count > 0 {
                 let noun = if done == "sent" { "change" } else { "comment" };
                 parts.push(format!("{done} {}", plural(count, noun)));
@@ -220,7 +223,7 @@ impl SyncView {
             let nothing = if self.hold.is_some() {
                 "not read"
             } else {
-                "nothing is new"
+                "nothing new"
             };
             parts.push(nothing.to_owned());
         }

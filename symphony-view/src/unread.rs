@@ -25,8 +25,8 @@ impl PrView {
             message.write(page);
         }
         page.line(&format!(
-            "No agent has read what is above. `symphony pr reject {issue} --feedback TEXT` sends the work back with it, `symphony \
-             runs withdraw {}` withdraws a message.",
+            "No agent has read these messages. `symphony pr reject {issue} --feedback TEXT` sends the work back together with \
+             them, `symphony runs withdraw {}` withdraws a message.",
             first.id
         ));
     }

@@ -41,8 +41,8 @@ impl WorkerView {
 
     fn state(&self) -> String {
         match (self.alive, &self.takes_nothing) {
-            (true, None) => "there".to_owned(),
-            (true, Some(why)) => format!("there, but takes nothing: {why}"),
+            (true, None) => "alive".to_owned(),
+            (true, Some(why)) => format!("alive, but takes no runs: {why}"),
             (false, _) => format!("gone for {}", compact_duration(self.age_ms)),
         }
     }
@@ -83,21 +83,21 @@ mod tests {
                 PROTOCOL + 1,
                 0,
                 0,
-                "there, but takes nothing: it speaks protocol 2, and the control 1",
+                "alive, but takes no runs: it speaks protocol 2, and the control 1",
             ),
             (
                 0,
                 PROTOCOL,
                 -90_000,
                 0,
-                "there, but takes nothing: its clock is 90 s after the database's",
+                "alive, but takes no runs: its clock is 90 s after the database's",
             ),
             (
                 0,
                 PROTOCOL,
                 0,
                 1,
-                "there, but takes nothing: its host could not prepare a run; it asks the hub before it takes another",
+                "alive, but takes no runs: its host could not prepare a run; it asks the hub before it takes another",
             ),
             (300_000, PROTOCOL, 0, 3, "gone for 5m"),
             (300_000, PROTOCOL + 1, 0, 0, "gone for 5m"),

@@ -262,7 +262,7 @@ fn a_message_is_sent_from_the_pages_of_a_run_and_of_its_issue() {
     browser.fill("//textarea[@id='message']", "Use the existing parser.");
     browser.picture("run-message");
     browser.click("//button[.='Send']");
-    browser.wait("//*[contains(., 'takes no messages while it works')]");
+    browser.wait("//*[contains(., 'accepts no messages while it works')]");
     browser.open(&format!("{base}/issues/SYM-1"));
     browser.fill("//textarea[@id='comment']", "Keep it short.");
     browser.click("//button[.='Send to the agent']");

@@ -555,7 +555,7 @@ fn a_learning_is_shown_with_the_issues_that_had_it_against_those_that_did_not() 
     let id = learn(&project, &["Greet in hello.txt"]);
     let nothing = project.ok(&["learnings", "show", id.split('-').next_back().unwrap()]);
     assert!(
-        nothing.contains("Not measured yet: no issue whose first agent had it is done."),
+        nothing.contains("Not measured yet: no issue whose first agent had this learning is done."),
         "{nothing}"
     );
     assert_eq!(items(&project, &["list"])[0]["usefulness"], Value::Null);

@@ -47,7 +47,7 @@ fn a_message_is_the_first_thing_of_the_next_run_and_only_there() {
     let said = project.ok(&["runs", "say", "SYM-1", "Use one space.\n<!-- x -->Always."]);
     assert_eq!(
         said,
-        "Queued: no agent is at work on SYM-1 now. The next one gets the message with its prompt.\n"
+        "Queued: no agent is working on SYM-1 now. The next agent gets the message with its prompt.\n"
     );
     assert_eq!(messages(&project)[0]["message"]["read"], Value::Null);
     let shown = project.ok(&["issue", "show", "SYM-1"]);
@@ -119,7 +119,7 @@ fn an_agent_that_takes_no_messages_at_work_leaves_them_to_the_next_run() {
     assert_eq!(
         said,
         format!(
-            "Queued: the agent of run {run} (scripted) takes no messages while it works. The next run on SYM-1 begins with it.\n"
+            "Queued: the agent of run {run} (scripted) accepts no messages while it works. The next run on SYM-1 begins with this one.\n"
         )
     );
     std::fs::write(meeting.path().join("go"), "").unwrap();

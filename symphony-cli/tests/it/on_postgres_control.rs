@@ -286,7 +286,7 @@ fn the_result_of_a_run_is_on_the_branch_before_anyone_goes_on() {
     assert!(
         tick["events"]
             .to_string()
-            .contains("its branch has the result of run"),
+            .contains("its branch now has the result of run"),
         "{tick:#}"
     );
     assert_eq!(project.git(&["rev-parse", &own]), first);

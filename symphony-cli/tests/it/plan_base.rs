@@ -419,7 +419,7 @@ fn a_conflict_with_the_target_names_the_way_on() {
     }
     let status = project.ok(&["plan", "status"]);
     let says = format!(
-        "Pull request 1 cannot be merged: it conflicts with main in a.txt. `{way}` gets on."
+        "Pull request 1 cannot be merged: it conflicts with main in a.txt. Run `{way}` to continue."
     );
     assert!(status.contains(&says), "{status}");
     project.assert_sound();

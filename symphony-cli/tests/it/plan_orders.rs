@@ -112,7 +112,7 @@ fn an_order_that_does_not_fit_says_what_does() {
     let status = project.ok(&["plan", "status"]);
     assert!(
         status.ends_with(
-            "\nNo command is running it: `symphony plan run --plan plan` continues it.\n"
+            "\nNo command is running this plan: `symphony plan run --plan plan` continues it.\n"
         ),
         "{status}"
     );

@@ -62,7 +62,9 @@ fn a_plans_branch_that_moves_in_review_is_gated_and_judged_anew() {
     assert_eq!(refused.code, 4, "{refused:#?}");
     let told = project.ok(&["tick"]);
     assert!(
-        told.contains("its branch has moved: the gates and the judge check pull request 1 again"),
+        told.contains(
+            "its branch has moved, so the gates and the judge check pull request 1 again"
+        ),
         "{told}"
     );
     let renewed = pr(&project);

@@ -194,7 +194,7 @@ fn the_key_that_is_pressed_has_its_effect() {
 fn whatever_ends_the_question_the_plan_can_be_resumed() {
     let phases: &[(&str, &[&str])] = &[("doubtful", &[]), ("behind", &["doubtful"])];
     let project = project(phases, &of_phase("doubtful"));
-    let decide = "`symphony plan decide --plan plan doubtful CHOICE` answers.";
+    let decide = "`symphony plan decide --plan plan doubtful CHOICE` decides.";
     let awaits = || {
         assert_eq!(phase(&project, "doubtful")["status"], "awaiting_decision");
     };
@@ -264,7 +264,7 @@ fn a_terminal_that_can_not_move_is_told_line_by_line() {
     let phases: &[(&str, &[&str])] = &[("doubtful", &[]), ("free", &[])];
     let project = project(phases, &of_phase("doubtful"));
     let mut terminal = Terminal::start_on("dumb", &project, 80, &["plan", "run", "--merge"]);
-    let decide = "`symphony plan decide --plan plan doubtful CHOICE` answers.";
+    let decide = "`symphony plan decide --plan plan doubtful CHOICE` decides.";
     let seen = terminal.until_seen("the command that answers", |lines| {
         unbroken(lines, 80).contains(decide)
     });

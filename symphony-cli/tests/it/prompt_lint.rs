@@ -40,7 +40,7 @@ fn shipped_prompts_are_right_and_each_finding_says_what_to_do() {
     project.ok(&["init", "--prefix", "SYM"]);
     assert_eq!(
         project.ok(&["prompt", "lint"]),
-        "No problems were found in the prompts.\n"
+        "Found no problems in the prompts.\n"
     );
     assert!(
         project.json(&["prompt", "lint"])["items"]

@@ -523,7 +523,7 @@ fn a_verdict_is_never_taken_for_one_on_a_later_commit() {
     project.git(&["update-ref", "refs/heads/symphony/SYM-1", next.trim()]);
     let shown = project.ok(&["pr", "show", "1"]);
     let line = format!(
-        "at {}: everything here, verdict and gates included, is about the head {}",
+        "at {}: everything shown here, including verdict and gates, is about the head {}",
         short(next.trim()),
         short(&head)
     );

@@ -472,7 +472,7 @@ fn a_judge_approves_a_phase_and_the_person_whose_point_is_open_closes_it() {
     assert!(!explained.contains("merge"), "{explained}");
     let shown = project.ok(&["issue", "show", "SYM-1"]);
     assert!(
-        shown.contains("approved, waits until your review points are closed"),
+        shown.contains("approved; waits until you close your review points"),
         "{shown}"
     );
     let early = project.symphony(&["phase", "approve", "SYM-1"]);

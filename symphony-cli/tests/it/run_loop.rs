@@ -332,7 +332,7 @@ fn a_tick_that_waits_for_nothing_of_its_own_names_what_is_at_work() {
     assert_eq!(project.symphony(&["doctor", "--gates"]).code, 1);
     let answer = project.symphony(&["tick", "--wait"]);
     assert_eq!(answer.code, 0, "{answer:#?}");
-    let said = "Nothing to start: agents are working on SYM-1; 1 more waits";
+    let said = "Nothing to start: agents are working on SYM-1; 1 more is waiting";
     assert!(answer.stdout.contains(said), "{answer:#?}");
     project.ok(&["runs", "cancel", &run]);
     // nothing is at work any more, and somebody has to answer

@@ -89,7 +89,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
         &[
             (
                 &backlog,
-                "- you have not asked for it yet: `symphony issue move SYM-1 todo` does",
+                "- it is in the backlog until you start it with `symphony issue move SYM-1 todo`",
             ),
             (
                 &gone,
@@ -347,7 +347,7 @@ fn the_limit_that_takes_the_slot_is_named() {
 fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
     let project = idle_project(&json!({}));
     let issue = add(&project, "Sort me", &["--status", "backlog"]);
-    let asked = "- you have not asked for it yet: `symphony issue move SYM-1 todo` does";
+    let asked = "- it is in the backlog until you start it with `symphony issue move SYM-1 todo`";
     project.ok(&["pause"]);
     // without intake, only a person matters
     let explained = project.ok(&["explain", &issue]);

@@ -104,7 +104,7 @@ fn a_person_takes_an_issue_over_and_gives_it_back() {
     // no tick starts another agent on it, and everyone sees why
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
     let explained = project.ok(&["explain", &issue]);
-    let by_whom = "A person has taken it over and works with the worker";
+    let by_whom = "A person has taken the issue over and is working with the worker";
     assert!(explained.contains(by_whom), "{explained}");
     let status = project.ok(&["status"]);
     assert!(status.contains("a person works in its session"), "{status}");

@@ -206,7 +206,7 @@ fn each_screen_says_what_gates_do_while_they_run_or_wait_for_a_slot() {
         assert!(status.contains(expected), "{expected}: {status}");
     }
     let tick = project.ok(&["tick"]);
-    let expected = format!("Nothing to start: the gates of {first} run; 1 more waits");
+    let expected = format!("Nothing to start: the gates of {first} are running; 1 more is waiting");
     assert!(tick.contains(&expected), "{tick}");
     let shown = project.ok(&["pr", "show", &first]);
     assert!(shown.contains("gates         running\n"), "{shown}");

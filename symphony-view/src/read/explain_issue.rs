@@ -258,8 +258,8 @@ fn before_intake(issue: &Issue) -> WaitView {
     WaitView::Person {
         reason: "backlog",
         text: format!(
-            "you have not asked for it yet: `symphony issue move {id} todo` does; intake, which triages it first, is \
-             waiting too:"
+            "it is in the backlog until you start it with `symphony issue move {id} todo`; intake, which sorts the backlog \
+             first, is waiting, too:"
         ),
     }
 }
@@ -270,7 +270,7 @@ fn by_status(issue: &Issue) -> Option<WaitView> {
     let (reason, text) = match &issue.state {
         IssueState::Backlog => (
             "backlog",
-            format!("you have not asked for it yet: `symphony issue move {id} todo` does"),
+            format!("it is in the backlog until you start it with `symphony issue move {id} todo`"),
         ),
         IssueState::Blocked(block) => (
             "blocked",
@@ -289,7 +289,7 @@ fn by_status(issue: &Issue) -> Option<WaitView> {
         ),
         IssueState::InProgress => (
             "in_progress",
-            "its run has just ended: the next tick decides what happens next".to_owned(),
+            "its run has just ended, and the next tick decides what happens next".to_owned(),
         ),
         IssueState::Review | IssueState::Todo => return None,
     };

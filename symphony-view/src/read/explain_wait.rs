@@ -29,7 +29,7 @@ pub(super) fn stranded(why: &str) -> WaitView {
     WaitView::Person {
         reason: "stranded",
         text: format!(
-            "{why}: this is a defect of Symphony, and `symphony doctor --audit` lists what else is stranded"
+            "{why}: this is a defect in Symphony, and `symphony doctor --audit` lists everything that is stranded"
         ),
     }
 }

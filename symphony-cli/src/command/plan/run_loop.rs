@@ -200,8 +200,7 @@ impl<'a> PlanLoop<'a> {
                 continue;
             };
             self.progress.say(&format!(
-                "Phase {phase} ({}) failed on attempt {}: {}. `symphony plan decide --plan {} {phase} CHOICE` \
-                 answers. This command waits; Ctrl-C ends it without a decision.",
+                "Phase {phase} ({}) failed on attempt {}: {}. `symphony plan decide --plan {} {phase} CHOICE` decides. This command waits; Ctrl-C ends it without a decision.",
                 title(record, phase),
                 progress.attempts,
                 failure_text(failure.class, &failure.error).trim_end_matches('.'),
