@@ -83,7 +83,7 @@ pub(crate) fn read_text(app: &App, source: &DocumentSource) -> anyhow::Result<St
         let before = before.take(error.utf8_error().valid_up_to());
         let line = before.filter(|byte| **byte == b'\n').count() + 1;
         Stop::new(Exit::Failed, format!("line {line} is not UTF-8"))
-            .hint("save the file in the encoding UTF-8, then type the command again")
+            .hint("save the file as UTF-8, then run the command again")
     });
     text.with_context(|| reading(source))
 }

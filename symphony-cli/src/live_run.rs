@@ -14,7 +14,7 @@ use crate::app::App;
 pub(crate) fn note_dead(app: &App, session: &Session, issue: &IssueId) -> anyhow::Result<()> {
     if let Some(run) = dead_run_of(&session.store, issue)? {
         app.out.note(&format!(
-            "The supervisor of run {} has died. Its processes are ended and its work is saved first …",
+            "The supervisor of run {} has died. Symphony ends the run's processes and saves its work first …",
             run.id
         ));
     }

@@ -89,7 +89,7 @@ fn access(title: &str, reach: &ModelReach, hosts: &[String]) -> ModelAccess {
         parts.push(format!("gets a copy of {}", few(&reach.files)));
     }
     let words = if parts.is_empty() {
-        format!("{title} has no way to a model: it needs a key, or a login")
+        format!("{title} cannot reach a model: it needs a key or a login")
     } else {
         format!("{title} {}", parts.join("; "))
     };
@@ -144,7 +144,7 @@ mod tests {
             (
                 reach(&[], &[], &[], &[]),
                 &[],
-                "opencode has no way to a model: it needs a key, or a login",
+                "opencode cannot reach a model: it needs a key or a login",
                 false,
             ),
         ] {

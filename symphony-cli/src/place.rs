@@ -164,7 +164,7 @@ impl Surroundings {
         if store.project_at(&installation.root)?.is_none() {
             let names = projects.iter().map(|project| project.id.as_str());
             out.note(&format!(
-                "No project is set up in {}: `symphony init` sets it up. This command works on {}.",
+                "No project is set up in {}; `symphony init` would set it up. This command works on {}.",
                 installation.root.display(),
                 list_few(names, NAMES_MAX)
             ));

@@ -51,7 +51,8 @@ fn has_no_level(installation: &Installation, project: &Project) -> bool {
 
 fn sentence(projects: &str) -> String {
     format!(
-        "Agents of {projects} run with your permissions. Symphony can confine them now: `symphony doctor` shows what this machine \
-         has, and `symphony config set {LEVEL_KEY} auto` uses it. Without that nothing changes. You see this once."
+        "Agents of {projects} run with your permissions. Symphony can now run them in a sandbox: `symphony doctor` shows what \
+         this machine supports, and `symphony config set {LEVEL_KEY} auto` turns the sandbox on. Until you do that, nothing \
+         changes. You see this notice once."
     )
 }

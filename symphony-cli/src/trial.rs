@@ -162,8 +162,8 @@ pub(crate) fn copy_advice(
         ("are", "them")
     };
     Some(format!(
-        "{} {is} in your folder, but git ignores {it}, so that no checkout has {it}: \
-         `symphony config set worktree.copy '[{}]'` copies {it} into each",
+        "{} {is} in your folder, but git ignores {it}, so no checkout has {it}: `symphony config set worktree.copy '[{}]'` \
+         copies {it} into each",
         missing.join(", "),
         copied.join(", ")
     ))

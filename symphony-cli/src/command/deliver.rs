@@ -35,7 +35,7 @@ impl DeliverArgs {
             return publish_due(&installation).context("publish pull requests");
         }
         if self.sync {
-            return sync_due(&installation).context("exchange news with trackers");
+            return sync_due(&installation).context("exchange changes with trackers");
         }
         if self.forge {
             return forge_due(&installation).context("exchange pull requests with forges");

@@ -87,7 +87,7 @@ impl McpArgs {
             let address = ServerAddress::parse(address).map_err(|error| {
                 Stop::new(
                     Exit::Usage,
-                    format!("this is no address of a database: it {error}"),
+                    format!("this is not the address of a database: it {error}"),
                 )
             })?;
             return Ok((Store::open_on(&address)?, None));
@@ -215,7 +215,7 @@ impl McpArgs {
             (Some(only), true) => Ok(only),
             _ => Err(Stop::new(
                 Exit::Usage,
-                "which project is meant is not clear: the database has several, or none",
+                "cannot tell which project you mean: the database has several, or none",
             )
             .hint("name an issue with --issue-id, or a project with --project-id")
             .into()),

@@ -91,10 +91,10 @@ fn tell(app: &App, news: &WorkerNews) {
         )),
         WorkerNews::EndedZombie { run } => {
             app.out.note(&format!(
-                "Ended a process of run {run}, which is not this host's any more."
+                "Ended a process of run {run}, which no longer belongs to this host."
             ));
         }
-        WorkerNews::TakesAgain => app.out.note("It takes runs again."),
+        WorkerNews::TakesAgain => app.out.note("The worker takes runs again."),
         WorkerNews::Problem { text } => app.out.warn(text),
         _ => {}
     }

@@ -199,7 +199,7 @@ pub(crate) const fn database_fix(error: &StoreError) -> &'static str {
 const SERVER: &str =
     "start the server, or check the network and the address; then run the command again";
 /// What to do after a write that may have been stored.
-const LOOK_FIRST: &str = "look at what is there before you run the command again: `symphony events` shows the newest entries";
+const LOOK_FIRST: &str = "check what was stored before you run the command again: `symphony events` shows the newest entries";
 
 /// The move that is a verdict.
 const REVIEW_TO_TODO: (IssueStatus, Option<IssueStatus>) =
@@ -212,8 +212,8 @@ fn of_store(error: &StoreError) -> Verdict {
             Verdict::new(
                 Exit::Refused,
                 format!(
-                    "`symphony pr reject {id} --feedback TEXT` sends it back to an agent with feedback, `symphony pr \
-                     close {id}` without any"
+                    "`symphony pr reject {id} --feedback TEXT` sends it back to an agent with feedback, `symphony pr close {id}` \
+                     without feedback"
                 ),
             )
         }

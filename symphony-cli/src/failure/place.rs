@@ -31,7 +31,7 @@ pub(super) fn database_hint(error: &DatabaseRefusal) -> Option<String> {
             "name one with `symphony db restore FILE`, or start with an empty database with `symphony db restore --empty`"
         }
         DatabaseRefusal::OnServer(_) => {
-            "`pg_dump` and `pg_restore` back it up and bring it back, and `symphony db restore --keep` goes on with an older state (docs/scale-out.md)"
+            "`pg_dump` and `pg_restore` back it up and restore it, and `symphony db restore --keep` continues with an older state (docs/scale-out.md)"
         }
         DatabaseRefusal::StillThere { .. } => "move the folder first, then run this command again",
         _ => return None,

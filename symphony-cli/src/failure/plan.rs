@@ -177,7 +177,7 @@ pub(super) fn run_hint(error: &symphony_runner::plan::PlanRunRefusal) -> Option<
     use symphony_runner::plan::PlanRunRefusal;
     let hint = match error {
         PlanRunRefusal::WorkLeft { command, .. } => {
-            format!("`{command}` takes that work over, `--new` starts without it")
+            format!("`{command}` brings that work to its target branch, `--new` starts without it")
         }
         PlanRunRefusal::FileChanged {
             has_ended: true, ..

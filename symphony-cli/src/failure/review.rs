@@ -45,7 +45,7 @@ pub(super) fn merge_hint(error: &NotMerged) -> Option<String> {
             format!("`symphony inbox` has a notice: check it, then run `{again}` again; {force}")
         }
         MergeRefusal::MergedThere { .. } => {
-            format!("once it can, run `{again}` or `symphony forge sync` to record the merge")
+            format!("once it can be recorded, run `{again}` or `symphony forge sync`")
         }
         MergeRefusal::OtherBase { here, .. } => {
             format!("change its base at the forge to `{here}`, or close it there")

@@ -12,7 +12,7 @@ pub(super) fn session_hint(refusal: &SessionRefusal) -> String {
              --agent claude-cli` gives this issue another agent"
         ),
         SessionRefusal::Conflicts { issue, .. } => format!(
-            "resolve them, or give the merge up with `git merge --abort`; `symphony issue release {issue} --keep` leaves the \
+            "resolve them, or give up the merge with `git merge --abort`; `symphony issue release {issue} --keep` leaves the \
              checkout as it is"
         ),
         SessionRefusal::NotTheWork { .. } => {
@@ -20,7 +20,7 @@ pub(super) fn session_hint(refusal: &SessionRefusal) -> String {
                 .to_owned()
         }
         SessionRefusal::OtherAgent { issue, .. } | SessionRefusal::LaterSession { issue, .. } => {
-            format!("`symphony runs open {issue}` opens the session that goes on")
+            format!("`symphony runs open {issue}` opens the current session")
         }
     }
 }
@@ -34,7 +34,7 @@ fn issue_hint(refusal: &TakeOverRefusal) -> String {
             "leave the session in its terminal, or end it with `symphony runs cancel {run}`; its work is kept"
         ),
         TakeOverRefusal::UnderReview { issue } => format!(
-            "`symphony pr reject {issue} --feedback TEXT` takes it back first; `symphony pr show {issue}` shows it"
+            "take the pull request back first with `symphony pr reject {issue} --feedback TEXT`; `symphony pr show {issue}` shows it"
         ),
         TakeOverRefusal::Ended { issue, .. } => {
             format!("`symphony issue move {issue} todo` reopens it")

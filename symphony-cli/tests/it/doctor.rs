@@ -505,8 +505,7 @@ fn a_gate_that_misses_an_ignored_file_gets_the_advice_to_copy_it() {
     std::fs::write(project.root.join("config.local"), "key = 1\n").unwrap();
     let answer = trial();
     assert_eq!(answer.code, 1, "{answer:#?}");
-    let advice = "config.local is in your folder, but git ignores it, so that no checkout has it: \
-                  `symphony config set worktree.copy '[\"config.local\"]'` copies it into each";
+    let advice = "config.local is in your folder, but git ignores it, so no checkout has it: `symphony config set worktree.copy '[\"config.local\"]'` copies it into each";
     assert!(answer.stderr.contains(advice), "{answer:#?}");
     project.ok(&["config", "set", "worktree.copy", "[\"config.local\"]"]);
     assert_eq!(trial().code, 0);

@@ -53,7 +53,7 @@ fn a_login_of_git_that_is_refused_is_shown_as_that() {
     let inbox = project.ok(&["inbox"]);
     assert!(inbox.contains("git cannot sign in"), "{inbox}");
     let doctor = project.symphony(&["doctor"]).stdout;
-    let advice = "make `git fetch` and `git push` work here without a question, then run `symphony forge check`";
+    let advice = "make `git fetch` and `git push` work here without a prompt, then run `symphony forge check`";
     assert!(doctor.contains(advice), "{doctor}");
     let check = project.symphony(&["forge", "check"]);
     assert!(check.stderr.contains(advice), "{check:#?}");

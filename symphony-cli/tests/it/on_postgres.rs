@@ -131,7 +131,7 @@ fn a_command_before_init_makes_no_tables_and_says_what_to_do() {
     assert_eq!(answer.code, 3, "{answer:#?}");
     assert!(answer.stderr.contains("symphony init"), "{answer:#?}");
     let made = project.ok(&["db", "init"]);
-    assert!(made.contains("Made the tables in"), "{made}");
+    assert!(made.contains("Created the tables in"), "{made}");
     let again = project.ok(&["db", "init"]);
     assert!(again.contains("up to date"), "{again}");
     project.ok(&["init", "--prefix", "SYM", "--no-try"]);

@@ -238,8 +238,9 @@ fn the_work_of_a_plan_follows_a_renamed_base_branch_before_and_after_its_pull_re
     }
     let set = project.symphony(&["config", "set", "base_branch", "trunk"]);
     assert!(
-        set.stderr
-            .contains("2 plans had work for `main`, which is gone: it now goes to `trunk`."),
+        set.stderr.contains(
+            "2 plans had work for `main`, which no longer exists: the work now goes to `trunk`."
+        ),
         "{set:#?}"
     );
     project.ok(&["plan", "run", "--plan", "two"]);

@@ -82,7 +82,7 @@ fn each_item_of_the_inbox_is_told_once_and_a_failure_stops_nothing() {
     );
     let doctor = project.ok(&["doctor"]);
     assert!(
-        doctor.contains("\nwarning  notify: the last one failed at "),
+        doctor.contains("\nwarning  notify: the last notification failed "),
         "{doctor}"
     );
 }

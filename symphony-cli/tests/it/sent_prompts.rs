@@ -67,8 +67,8 @@ fn a_run_without_prompts_says_so() {
         (
             3,
             format!(
-                "error: failed to show the prompts: run {} has no report on its prompts\nhint: gates have no prompts, nor has \
-                 a run that ended before they were built or in which a person works\n",
+                "error: failed to show the prompts: run {} has no report on its prompts\nhint: gates have no prompts, and \
+                 neither does a run that ended before its prompts were built or in which a person works\n",
                 run.as_str()
             )
         )

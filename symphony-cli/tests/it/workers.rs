@@ -353,10 +353,10 @@ fn a_worker_whose_clock_is_wrong_takes_nothing_and_says_so() {
         log.contains("it takes no runs: its clock is").then_some(())
     });
     let status = control.project.ok(&["status"]);
-    assert!(status.contains("takes nothing: its clock is 4"), "{status}");
+    assert!(status.contains("takes no runs: its clock is 4"), "{status}");
     let doctor = control.project.symphony(&["doctor"]).stdout;
     assert!(
-        doctor.contains("the worker of pool linux on h1 takes nothing: its clock is 4"),
+        doctor.contains("the worker of pool linux on h1 takes no runs: its clock is 4"),
         "{doctor}"
     );
     assert_eq!(control.run(&run).host, None);
@@ -364,7 +364,7 @@ fn a_worker_whose_clock_is_wrong_takes_nothing_and_says_so() {
     let host_of = || control.run(&run).host;
     assert_eq!(until("the worker takes it", host_of).as_str(), "h1");
     assert!(
-        host.log().contains("It takes runs again."),
+        host.log().contains("The worker takes runs again."),
         "{}",
         host.log()
     );
@@ -384,7 +384,7 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
     until("the hub was asked again, in vain", || {
         (unprepared(&control) >= 2).then_some(())
     });
-    let words = "takes nothing: its host could not prepare a run, or reach the hub,";
+    let words = "takes no runs: its host could not prepare a run, or reach the hub,";
     let status = control.project.ok(&["status"]);
     assert!(status.contains(words), "{status}");
     let doctor = control.project.symphony(&["doctor"]);
@@ -405,7 +405,7 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
     }
     assert_eq!(unprepared(&control), 0);
     let log = host.log();
-    assert!(log.contains("It takes runs again."), "{log}");
+    assert!(log.contains("The worker takes runs again."), "{log}");
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
             let moved = store.move_base(&context, &project.id, &old, to)?;
             let count = plural(moved.len(), "open pull request");
             app.out.note(&format!(
-                "{count} had the base `{old}`, which is gone: now `{to}`."
+                "{count} had the base `{old}`, which no longer exists: the base is now `{to}`."
             ));
         }
     }
@@ -176,7 +176,7 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
             let moved = store.move_plan_targets(&context, &project.id, &old, to)?;
             let count = plural(moved.len(), "plan");
             app.out.note(&format!(
-                "{count} had work for `{old}`, which is gone: it now goes to `{to}`."
+                "{count} had work for `{old}`, which no longer exists: the work now goes to `{to}`."
             ));
         }
     }

@@ -32,21 +32,22 @@ impl InitArgs {
         let Self {} = self;
         let database = &installation.config.database;
         let Some(address) = database.server() else {
-            let message = format!("the database {database} is a file, which `symphony init` makes");
+            let message =
+                format!("the database {database} is a file, which `symphony init` creates");
             return Err(Stop::new(Exit::Refused, message)
                 .hint("name a server with `symphony config set database postgres://USER@HOST/DATABASE`")
                 .into());
         };
-        let change = Store::prepare_on(address).context("make the tables")?;
+        let change = Store::prepare_on(address).context("create the tables")?;
         let (from, sentence) = match change {
             SchemaChange::Created => (
                 None,
-                format!("Made the tables in {database} (schema version {SCHEMA_VERSION})."),
+                format!("Created the tables in {database} (schema version {SCHEMA_VERSION})."),
             ),
             SchemaChange::Migrated { from } => (
                 Some(from),
                 format!(
-                    "Brought the tables in {database} from version {from} to {SCHEMA_VERSION}."
+                    "Updated the tables in {database} from schema version {from} to {SCHEMA_VERSION}."
                 ),
             ),
             SchemaChange::Unchanged => (

@@ -85,7 +85,7 @@ impl From<Backup> for BackupView {
 impl Listed for BackupView {
     fn write_all(items: &[Self], page: &mut Page) {
         if items.is_empty() {
-            page.line("No backup of this repository's database was found.");
+            page.line("Found no backup of this repository's database.");
         }
         let now = Timestamp::now();
         for backup in items {
@@ -158,7 +158,7 @@ impl View for RestoredView {
         match &self.backup {
             Some(backup) if *backup == self.database => page.line(&format!("Kept {database}.")),
             Some(backup) => page.line(&format!("Restored {database} from {}.", backup.display())),
-            None => page.line(&format!("{database} has no issues and no runs now.")),
+            None => page.line(&format!("{database} now has no issues and no runs.")),
         }
         if let Some(replaced) = &self.replaced {
             page.line(&format!("The replaced file is now {}.", replaced.display()));
@@ -258,8 +258,9 @@ impl RestoreArgs {
         if let Some(prefix) = &self.prefix {
             command.push_str(&format!(" --prefix {}", prefix.as_str()));
         }
-        let hint =
-            format!("`{command} --yes` replaces it, and keeps the current file beside the new one");
+        let hint = format!(
+            "`{command} --yes` replaces it, and keeps the current file next to the new one"
+        );
         Some(Stop::new(Exit::Refused, message).hint(hint))
     }
 }

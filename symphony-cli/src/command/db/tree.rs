@@ -81,7 +81,7 @@ impl View for CheckView {
             page.line(&format!("- {}: {}", problem.subject, problem.detail));
         }
         page.line(if path.server().is_some() {
-            "Run `symphony pause`, then bring back a dump that has none of it (docs/scale-out.md, Backups)."
+            "Run `symphony pause`, then restore a dump without these problems (docs/scale-out.md, Backups)."
         } else {
             "Run `symphony pause`, then restore a backup with `symphony db restore`."
         });
@@ -137,9 +137,10 @@ impl DbCommand {
             }
             Self::Backup(args) => args.run(app, &store, &installation)?,
             Self::Vacuum(VacuumArgs {}) => {
-                let sizes = store.vacuum().context("make the database smaller")?;
+                let sizes = store.vacuum().context("shrink the database")?;
                 let (bytes_before, bytes_after) = (sizes.bytes_before, sizes.bytes_after);
-                let sentence = format!("Its size went from {bytes_before} to {bytes_after} bytes.");
+                let sentence =
+                    format!("The database had {bytes_before} bytes and now has {bytes_after}.");
                 let view = VacuumView {
                     path,
                     bytes_before,

@@ -58,7 +58,7 @@ impl DemoArgs {
                 Ok(())
             };
         }
-        let hint = format!("look into {}", view.dir.display());
+        let hint = format!("check what is left in {}", view.dir.display());
         Err(
             Stop::new(Exit::Failed, "the demo did not remove everything it made")
                 .hint(hint)

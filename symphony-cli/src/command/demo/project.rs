@@ -69,7 +69,7 @@ pub(super) fn choose_folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
         let folder = tempfile::Builder::new()
             .prefix("symphony-demo-")
             .tempdir()
-            .context("make a folder")?;
+            .context("create a folder")?;
         return Ok(folder.keep());
     };
     let numbered = (2..SAME_NAME_MAX).map(|n| {
@@ -84,13 +84,14 @@ pub(super) fn choose_folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
             Stop::new(
                 Exit::Refused,
                 format!(
-                    "{} exists, and so do the same names with a number after them",
+                    "the folder {} is not empty, and neither are the folders with this name and a number",
                     wanted.display()
                 ),
             )
             .hint("choose another one with --dir")
         })?;
-    fs::create_dir_all(&folder).with_context(|| format!("make the folder {}", folder.display()))?;
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("create the folder {}", folder.display()))?;
     Ok(folder)
 }
 
@@ -107,7 +108,7 @@ impl Files {
         for (path, text) in FILES {
             write(&folder.join(path), text)?;
         }
-        commit(folder).context("make a git repository")?;
+        commit(folder).context("create a git repository")?;
         let config = folder.join(CONFIG_FILE_NAME);
         write(&config, CONFIG)?;
         write(&folder.join(SCENARIO_FILE), SCENARIO)?;

@@ -132,7 +132,7 @@ impl View for DemoView {
             .filter(|issue| issue.status == IssueStatus::Done)
             .count();
         page.line(&format!(
-            "{done} of {} done, by {} of agents and gates, each with a supervisor of its own:",
+            "{done} of {} done, in {} of agents and gates, each with its own supervisor:",
             plural(self.issues.len(), "issue"),
             plural(self.runs.len(), "run")
         ));

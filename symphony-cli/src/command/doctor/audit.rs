@@ -58,6 +58,6 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
     }
     let message = format!("the audit has {}", plural(view.items.len(), "finding"));
     Err(Stop::new(Exit::Failed, message)
-        .hint("a running command may cause a finding that goes away: run the audit again first")
+        .hint("a command that is still running may cause findings that disappear by themselves: run the audit again first")
         .into())
 }

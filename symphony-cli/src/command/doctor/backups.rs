@@ -58,8 +58,8 @@ pub(super) fn check_mark(installation: &Installation, store: &Store) -> Option<C
     (!is_noted).then(|| {
         CheckView::warning(
             "database",
-            "its progress cannot be recorded next to it and in the git folder, so an older copy in its place would go \
-             unnoticed",
+            "Symphony cannot record the database's progress next to it and in the git folder, so it would not notice if an older \
+             copy replaced the database",
             "check both folders with `ls -la`: you must own them and be able to write there",
         )
     })

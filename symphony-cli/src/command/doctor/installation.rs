@@ -180,7 +180,7 @@ fn check_file(store: &mut Store, path: &str) -> CheckView {
         Ok((complaints, (mode, _))) => match complaints.first() {
             None => CheckView::ok(
                 CHECK,
-                format!("{path}, schema {SCHEMA_VERSION}, whole, journal mode {mode}"),
+                format!("{path}, schema {SCHEMA_VERSION}, intact, journal mode {mode}"),
             ),
             Some(first) => {
                 let detail = format!("{path}: {} {}", first.subject, first.detail);

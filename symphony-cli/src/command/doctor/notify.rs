@@ -1,8 +1,10 @@
 //! Whether people are told of what waits for them.
 
+use symphony_core::Timestamp;
 use symphony_runner::RunnerError;
 use symphony_runner::installation::Installation;
 use symphony_store::Project;
+use symphony_view::text::ago;
 
 use super::check::CheckView;
 
@@ -18,7 +20,10 @@ pub(super) fn check_notify(installation: &Installation, project: &Project) -> Op
         Ok(None) => CheckView::ok(CHECK, line.to_string()),
         Ok(Some((problem, at))) => CheckView::warning(
             CHECK,
-            format!("the last one failed at {at:.0}: {problem}"),
+            format!(
+                "the last notification failed {}: {problem}",
+                ago(at, Timestamp::now())
+            ),
             "fix the command with `symphony config set notify COMMAND`; `symphony inbox` shows what it did not report",
         ),
         Err(error) => CheckView::failed(CHECK, &error, "`symphony db check` shows more"),

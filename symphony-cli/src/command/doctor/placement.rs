@@ -16,7 +16,7 @@ pub(super) fn check_service(installation: &Installation) -> Option<CheckView> {
     let address = installation.config.temporal.as_ref();
     let address = address.map_or("", |settings| settings.address.as_str());
     Some(match check_placement(installation) {
-        Ok(()) => CheckView::ok(CHECK, format!("Temporal at {address} gives out runs")),
+        Ok(()) => CheckView::ok(CHECK, format!("Temporal at {address} hands out runs")),
         Err(error) => CheckView::failed(CHECK, &error, fix(&error)),
     })
 }
@@ -28,11 +28,11 @@ fn fix(error: &PlacementError) -> &'static str {
         }
         PlacementError::NoAddress => "set `temporal.address`, or `placement` to `queue`",
         PlacementError::NoNamespace { .. } => {
-            "create it with `temporal operator namespace create`, or set `temporal.namespace` to one that is there"
+            "create it with `temporal operator namespace create`, or set `temporal.namespace` to one that exists"
         }
         PlacementError::TooOld(_) => "install a newer server, or set `placement` to `queue`",
         _ => {
-            "runs wait until it answers, and those at work go on; `placement: queue` on all hosts gives them out without it"
+            "until Temporal answers, new runs wait and running ones continue; with `placement: queue` on all hosts, Symphony hands out runs without it"
         }
     }
 }

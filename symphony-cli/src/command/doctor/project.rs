@@ -127,7 +127,7 @@ fn check_models(
         Err(error) => Some(CheckView::failed(
             CHECK,
             &error,
-            "set it right where `symphony` runs, or in the key `env` of the project",
+            "correct it in the environment where `symphony` runs, or in the project's `env`",
         )),
     }
 }

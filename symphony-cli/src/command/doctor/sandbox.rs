@@ -110,7 +110,7 @@ fn in_use(
         Err(reason) => CheckView::failed(
             CHECK,
             &format!(
-                "`sandbox.level` is `{setting}`, and this machine does not have it, so no agent starts: {reason}\n{}",
+                "`sandbox.level` is `{setting}`, but this machine does not support it, so no agent starts: {reason}\n{}",
                 remedy(&reason)
             ),
             "`symphony config set sandbox.level off` lets agents start without a sandbox",
@@ -122,7 +122,7 @@ fn of_memory(settings: &SandboxSettings, unlimited: Option<&str>) -> String {
     match (settings.memory_bytes, unlimited) {
         (Some(_), None) => ", `sandbox.memory` is enforced".to_owned(),
         (Some(_), Some(reason)) => {
-            format!("\n`sandbox.memory` is not enforced, so runs have no limit of memory: {reason}")
+            format!("\n`sandbox.memory` is not enforced, so runs have no memory limit: {reason}")
         }
         (None, _) => String::new(),
     }
@@ -130,7 +130,7 @@ fn of_memory(settings: &SandboxSettings, unlimited: Option<&str>) -> String {
 
 const fn of_root(root: bool) -> &'static str {
     if root {
-        "\nYou are root: run agents as an ordinary user, whose files are all they could reach"
+        "\nYou are root: run agents as an ordinary user, so that they can reach that user's files at most"
     } else {
         ""
     }
@@ -150,7 +150,7 @@ fn remedy(reason: &Unavailable) -> &'static str {
     match reason {
         Unavailable::Neither { namespace, .. } => remedy(namespace),
         Unavailable::Bubblewrap(Bubblewrap::Missing | Bubblewrap::Old { .. }) => {
-            "To have it: `apt install bubblewrap`, or the package of that name of your distribution"
+            "To get it: `apt install bubblewrap`, or your distribution's package of that name"
         }
         Unavailable::Bubblewrap(Bubblewrap::Refused { message, .. })
             if message.contains("uid map") || message.contains("namespace") =>
@@ -158,7 +158,7 @@ fn remedy(reason: &Unavailable) -> &'static str {
             APPARMOR
         }
         Unavailable::Bubblewrap(_) => "Try it: `bwrap --unshare-all --ro-bind / / true`",
-        _ => "To have it: Linux 6.12 or newer, with `landlock` in `cat /sys/kernel/security/lsm`",
+        _ => "To get it: Linux 6.12 or newer, with `landlock` in `cat /sys/kernel/security/lsm`",
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
                 Bubblewrap::Missing,
                 9,
                 Health::Failed,
-                "`sandbox.level` is `namespace`, and this machine does not have it, so no agent starts: bubblewrap is not installed",
+                "`sandbox.level` is `namespace`, but this machine does not support it, so no agent starts: bubblewrap is not installed",
             ),
             (
                 SandboxSetting::Auto,
@@ -288,7 +288,7 @@ mod tests {
             (
                 Some("none here"),
                 Health::Warning,
-                "`sandbox.memory` is not enforced, so runs have no limit of memory: none here",
+                "`sandbox.memory` is not enforced, so runs have no memory limit: none here",
             ),
         ] {
             let found = view(&settings, &works, unlimited, false);

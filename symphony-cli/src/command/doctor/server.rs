@@ -46,7 +46,7 @@ fn check_version(address: &ServerAddress, facts: &ServerFacts) -> CheckView {
 fn check_texts(facts: &ServerFacts) -> Option<CheckView> {
     if facts.encoding != "UTF8" {
         let detail = format!("the database's encoding is {}, not UTF8", facts.encoding);
-        let fix = "make a new database with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`, and move to it with `symphony db copy`";
+        let fix = "create a new database with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`, and move to it with `symphony db copy`";
         return Some(CheckView::failed(CHECK, &detail, fix));
     }
     if facts.other_collations.is_empty() {
@@ -92,14 +92,14 @@ fn check_user(address: &ServerAddress, facts: &ServerFacts) -> CheckView {
         return CheckView::warning(
             CHECK,
             format!("`{user}` may do everything on the server"),
-            "make a user of the role `symphony_control` (docs/scale-out.md), and name it in the address",
+            "create a user with the role `symphony_control` (docs/scale-out.md), and name it in the address",
         );
     }
     if facts.may_change_tables {
         return CheckView::warning(
             CHECK,
             format!("`{user}` may change and remove the tables"),
-            "keep the owner for `symphony db init`, and name a user of the role `symphony_control` in the address",
+            "use the owner only for `symphony db init`, and name a user with the role `symphony_control` in the address",
         );
     }
     let roles = match facts.roles.as_slice() {
@@ -113,7 +113,7 @@ fn check_connection(address: &ServerAddress, facts: &ServerFacts) -> CheckView {
     if facts.is_encrypted {
         return CheckView::ok(
             CHECK,
-            "the connection is encrypted, and the certificate checked",
+            "the connection is encrypted, and the certificate is checked",
         );
     }
     if address.is_encrypted() {
@@ -121,7 +121,7 @@ fn check_connection(address: &ServerAddress, facts: &ServerFacts) -> CheckView {
         return CheckView::warning(
             CHECK,
             format!(
-                "the connection to {} is encrypted, but not that from there to the server",
+                "the connection to {} is encrypted, but not the one from there to the server",
                 address.host()
             ),
             "encrypt the whole way, unless both are on one machine",
@@ -139,13 +139,13 @@ fn check_clock(facts: &ServerFacts) -> CheckView {
     };
     let seconds = apart / 1000;
     let detail = format!("its clock is {seconds} s {way} this machine's");
-    let fix = "set both clocks by the network: `timedatectl` shows whether they are";
+    let fix = "synchronise both clocks over the network; `timedatectl` shows whether they are";
     if apart > CLOCK_MAX_MS {
         CheckView::failed(CHECK, &detail, fix)
     } else if apart > CLOCK_WARNING_MS {
         CheckView::warning(CHECK, detail, fix)
     } else {
-        CheckView::ok(CHECK, "its clock agrees with this machine's")
+        CheckView::ok(CHECK, "its clock agrees with the clock of this machine")
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn check_warm(
         Ok(state) => view(state, Timestamp::now()),
         Err(error) => Some(CheckView::warning(
             CHECK,
-            format!("it is not known whether gates can start with build output: {error}"),
+            format!("cannot tell whether gates can start with build output: {error}"),
             "`symphony doctor --gates` runs them without it",
         )),
     }
@@ -44,13 +44,15 @@ fn view(state: WarmState, now: Timestamp) -> Option<CheckView> {
     };
     let fix = match &reason {
         ColdReason::NotAsked => return None,
-        ColdReason::NoNamespace => "`symphony config set sandbox.level namespace` confines them so",
+        ColdReason::NoNamespace => {
+            "`symphony config set sandbox.level namespace` confines them that way"
+        }
         ColdReason::Covered { .. } => "`symphony config show` lists what `sandbox` opens",
         ColdReason::Disabled => {
             "`rm -r .symphony/warm` in the project allows it again, once you know why"
         }
         _ => {
-            let detail = format!("the next green pull request makes it: {reason}");
+            let detail = format!("there is none until the next green pull request: {reason}");
             return Some(CheckView::absent(CHECK, detail));
         }
     };

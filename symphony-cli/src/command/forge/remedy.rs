@@ -65,7 +65,7 @@ impl Remedy {
                 "correct the token as docs/forges.md describes, then run `symphony forge check`"
             }
             Self::Git => {
-                "make `git fetch` and `git push` work here without a question, then run `symphony forge check`"
+                "make `git fetch` and `git push` work here without a prompt, then run `symphony forge check`"
             }
             Self::Network => {
                 "check that this machine can reach `forge.endpoint`, then run `symphony forge check`"
@@ -74,7 +74,7 @@ impl Remedy {
             Self::Settings => {
                 "change the setting or the repository that is named, then run `symphony forge check`"
             }
-            Self::Machine => "repair what failed on this machine, then run `symphony forge check`",
+            Self::Machine => "fix what failed on this machine, then run `symphony forge check`",
         }
     }
 }

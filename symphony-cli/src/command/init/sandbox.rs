@@ -58,11 +58,12 @@ impl LevelChoice {
                 format!("{how}: `{LEVEL_KEY}` is `{level}`, the strongest level of this machine.")
             }
             Self::Unavailable(reason) => format!(
-                "{how}: `{LEVEL_KEY}` is `{level}`, because this machine cannot confine them ({reason}). `symphony doctor` \
-                 says what helps; then run `symphony config set {LEVEL_KEY} auto`."
+                "{how}: `{LEVEL_KEY}` is `{level}`, because this machine cannot confine them ({reason}). `symphony doctor` shows \
+                 what is missing; then run `symphony config set {LEVEL_KEY} auto`."
             ),
             Self::PartialClone => format!(
-                "{how}: `{LEVEL_KEY}` is `{level}`, because the repository is a partial clone. A sandbox needs all objects: run                  `git fetch --refetch` without a filter, then `symphony config set {LEVEL_KEY} auto`."
+                "{how}: `{LEVEL_KEY}` is `{level}`, because the repository is a partial clone. A sandbox needs all objects: run \
+                 `git fetch --refetch --no-filter`, then `symphony config set {LEVEL_KEY} auto`."
             ),
         }
     }

@@ -89,7 +89,7 @@ pub(crate) struct EditArgs {
 impl EditArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         if self.changes_nothing() {
-            let message = format!("no change of {} was given", self.issue);
+            let message = format!("no change to {} was given", self.issue);
             return Err(Stop::new(Exit::Usage, message)
                 .hint("`symphony issue edit --help` lists what can be changed")
                 .into());

@@ -51,11 +51,11 @@ pub(super) fn closed_in_words(pr: &PullRequest) -> String {
     match pr.proposal {
         // what depends on the issue starts from a base without it
         None => format!(
-            "Pull request {} is closed, not merged; its commits are only on {}.",
+            "Pull request {} is closed without being merged; its commits are only on {}.",
             pr.id, pr.branch
         ),
         Some(_) => format!(
-            "Proposal {}, that nothing is left to do, is closed, not confirmed.",
+            "Proposal {} that nothing is left to do is closed without being confirmed.",
             pr.id
         ),
     }

@@ -9,7 +9,7 @@ use crate::failure::Context as _;
 
 /// What a document looks like.
 const FORM: &str =
-    "expected an object with `now` (RFC 3339), `issue`, `learnings` and perhaps `options`";
+    "expected an object with `now` (RFC 3339), `issue`, `learnings` and optionally `options`";
 
 /// What `learnings rank` takes.
 #[derive(Debug, Args)]

@@ -125,7 +125,7 @@ impl PhaseShowArgs {
             .hint(did_you_mean(
                 self.phase.as_str(),
                 pipeline.iter().map(|contract| contract.phase.as_str()),
-                "`symphony phase list` names them",
+                "`symphony phase list` lists them",
             ))
         })?;
         app.out.answer_long(&PhaseView::from(contract.clone()))

@@ -100,7 +100,7 @@ impl RunArgs {
                 load_plan(app, Some(&file))?.plan
             } else {
                 app.out.note(&format!(
-                    "{} is gone: plan {} continues as it was last read.",
+                    "{} no longer exists: plan {} continues with the version that was last read.",
                     record.path, record.id
                 ));
                 record.document

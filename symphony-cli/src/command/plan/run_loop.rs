@@ -102,7 +102,7 @@ impl<'a> PlanLoop<'a> {
     pub(super) fn go_on(mut self, record: &PlanRecord, begun: Begun) -> anyhow::Result<Exit> {
         let how = match begun {
             Begun::New => "begins",
-            Begun::Resumed | Begun::Ended => "goes on",
+            Begun::Resumed | Begun::Ended => "continues",
         };
         let phases = plural(record.document.phases.len(), "phase");
         self.progress.say(&format!(
@@ -248,7 +248,9 @@ impl<'a> PlanLoop<'a> {
                 .iter()
                 .for_each(|warning| self.progress.say(&format!("Warning: {warning}"))),
             // somebody else answered meanwhile
-            Err(error) => self.progress.say(&format!("Not done: {error}")),
+            Err(error) => self
+                .progress
+                .say(&format!("Your answer has no effect: {error}")),
         }
     }
 

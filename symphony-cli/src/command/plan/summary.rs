@@ -38,7 +38,7 @@ impl View for Summed {
             return;
         }
         page.gap();
-        page.line("At work:");
+        page.line("Running:");
         for phase in &self.summary.running {
             page.line(&format!("- {}: {}", phase.id, session(phase, self.now)));
         }

@@ -232,6 +232,6 @@ impl LogsArgs {
 fn no_log(run: &Run) -> anyhow::Error {
     let message = format!("run {} no longer has a log", run.id);
     Stop::new(Exit::NotFound, message)
-        .hint("logs are kept for `log_retention_days`; a run that ended before its agent started, or in which a person works, has none")
+        .hint("Symphony keeps logs for `log_retention_days` days; a run that ended before its agent started, or in which a person works, has none")
         .into()
 }

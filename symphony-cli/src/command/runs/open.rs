@@ -56,7 +56,7 @@ impl OpenArgs {
         }
         let (issue, of) = self.subject(session)?;
         let interrupts = Interrupts::listen().context("listen to signals")?;
-        let terminal = AgentTerminal::make().context("make a terminal for the agent")?;
+        let terminal = AgentTerminal::make().context("create a terminal for the agent")?;
         note_dead(app, session, &issue)?;
         let context = App::as_human();
         let opened = open_session(session, &context, &issue, of.as_ref(), terminal.path())?;
@@ -75,15 +75,15 @@ impl OpenArgs {
             ended.map(|_status| RelayEnd::AgentEnded)
         });
         if end == RelayEnd::Left {
-            app.out.note("The session is being ended …");
+            app.out.note("Ending the session …");
         }
         supervisor.wait().context("wait for the end of the run")?;
         let run = session.store.run(&run.id)?;
         if run.status.is_live() {
             let message = format!("the work of run {} is not saved yet", run.id);
             let hint = format!(
-                "`symphony issue release {issue}` saves it and gives the issue back to agents, `symphony runs open {issue}` saves it \
-                 and goes on; otherwise the next `symphony tick` saves it"
+                "`symphony issue release {issue}` saves it and gives the issue back to agents, `symphony runs open {issue}` \
+                 saves it and continues the session; otherwise the next `symphony tick` saves it"
             );
             return Err(Stop::new(Exit::Failed, message).hint(hint).into());
         }
@@ -123,7 +123,7 @@ fn sentence(session: &Session, issue: &IssueId, run: &Run) -> anyhow::Result<Str
     Ok(if is_taken_over {
         format!(
             "{end} {issue} stays yours{unless}: `symphony issue release {issue}` gives it back to agents, `symphony runs open \
-             {issue}` goes on."
+             {issue}` continues the session."
         )
     } else {
         format!("{end} {issue} is `{}`.", found.state.status())

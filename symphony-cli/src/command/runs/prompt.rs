@@ -47,7 +47,7 @@ pub(crate) fn sent_prompts(store: &Store, run: &Run) -> anyhow::Result<SentPromp
     SentPrompts::of(&project.root, run).ok_or_else(|| {
         let message = format!("run {} has no report on its prompts", run.id);
         Stop::new(Exit::NotFound, message)
-            .hint("gates have no prompts, nor has a run that ended before they were built or in which a person works")
+            .hint("gates have no prompts, and neither does a run that ended before its prompts were built or in which a person works")
             .into()
     })
 }

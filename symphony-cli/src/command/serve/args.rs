@@ -148,7 +148,7 @@ impl ServeCommand {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         match &self.below {
             None => self.options.serve(app).context("serve the page"),
-            Some(Below::Url(UrlArgs {})) => print_url(app).context("make a link"),
+            Some(Below::Url(UrlArgs {})) => print_url(app).context("create a link"),
             Some(Below::User(user)) => user.run(app),
         }
     }
@@ -287,7 +287,10 @@ fn print_url(app: &App) -> anyhow::Result<()> {
     let session = app.session()?;
     let doors = doors_of(&session)?;
     let Some(base) = doors.address()? else {
-        let stop = Stop::new(Exit::NotFound, "the page of this project was never served");
+        let stop = Stop::new(
+            Exit::NotFound,
+            "the page of this project has never been served",
+        );
         return Err(stop.hint("`symphony serve` serves it").into());
     };
     // what a proxy or a socket file leads to cannot be seen from here

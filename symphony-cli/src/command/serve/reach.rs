@@ -51,7 +51,7 @@ pub(super) fn host_name(text: &str) -> Result<String, String> {
     let (name, _) = split_port(text);
     if matches!(name, "0.0.0.0" | "[::]") {
         return Err(format!(
-            "{name} is every address of this machine, and none that a browser should ask for: give the name that people type"
+            "{name} means every address of this machine, so no browser can ask for it: give the name that people type"
         ));
     }
     Ok(text.to_owned())
@@ -139,7 +139,7 @@ fn hint_of(error: &TlsError) -> Option<String> {
         TlsError::Missing {
             part: Part::Certificate,
             ..
-        } => "--cert takes the certificate with those that lead to its authority, such as `fullchain.pem`".to_owned(),
+        } => "--cert takes the certificate together with the chain to its authority, such as `fullchain.pem`".to_owned(),
         TlsError::Missing {
             part: Part::Key, ..
         } => "--key takes the private key of the certificate, such as `privkey.pem`".to_owned(),
@@ -150,8 +150,8 @@ fn hint_of(error: &TlsError) -> Option<String> {
         ),
         TlsError::OpenKey { path, .. } => format!("run `chmod 600 {}`", path.display()),
         TlsError::OtherKey { .. } => {
-            "give the key that the certificate was made with; the server's own certificate comes first in its file, before those of \
-             authorities"
+            "give the key that belongs to the certificate; the server's certificate has to come first in its file, before those \
+             of authorities"
                 .to_owned()
         }
         TlsError::Unusable { part: Part::Key, .. } => {

@@ -82,7 +82,7 @@ fn tick(executable: &Path, root: &Path) {
         .stdin(Stdio::null())
         .status();
     match tick {
-        Ok(status) if !status.success() => tracing::debug!(%status, "a tick had something to say"),
+        Ok(status) if !status.success() => tracing::debug!(%status, "a tick printed a problem"),
         Ok(_) => {}
         Err(error) => tracing::warn!(%error, "no tick could be started"),
     }

@@ -41,7 +41,7 @@ fn summary(snapshot: &Snapshot) -> String {
     let mut lines = Vec::new();
     for row in &snapshot.running {
         lines.push(format!(
-            "{} is at work ({})",
+            "{} is running ({})",
             row.issue_identifier, row.state
         ));
     }

@@ -63,10 +63,11 @@ fn sync(app: &App, name: Option<&str>, wish: SyncWish) -> anyhow::Result<()> {
     let trackers = trackers_of(&session, name)?;
     let waits = || {
         app.out.note(
-            "Another process is exchanging news with trackers. Waiting up to five minutes for it to end; press Ctrl-C to stop waiting.",
+            "Another process is exchanging changes with trackers. Waiting up to five minutes for it to end; press Ctrl-C to stop waiting.",
         );
     };
-    let reports = sync_now(&session, name, wish, &waits).context("exchange news with trackers")?;
+    let reports =
+        sync_now(&session, name, wish, &waits).context("exchange changes with trackers")?;
     let views: Vec<SyncView> = reports.into_iter().map(SyncView::from).collect();
     let held = views.iter().filter(|view| view.hold.is_some()).count();
     app.out.answer(&views.into_iter().collect::<List<_>>())?;

@@ -172,7 +172,7 @@ fn an_issue_becomes_a_merged_change_through_a_service() {
     assert_eq!(control.project.git(&["show", "main:hello.txt"]), "hello");
     let doctor = control.project.symphony(&["doctor"]).stdout;
     let address = placed.server.address();
-    let gives = format!("Temporal at {address} gives out runs");
+    let gives = format!("Temporal at {address} hands out runs");
     assert!(doctor.contains(&gives), "{doctor}");
     control.project.assert_sound();
 }
