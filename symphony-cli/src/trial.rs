@@ -305,7 +305,7 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
         let index = trial.gates.iter().position(|gate| gate.name == first.name);
         let index = index.unwrap_or_default();
         page.line(&format!(
-            "  make {} pass on {}, and commit that; or change the command: symphony config set 'gates[{index}].command' 'COMMAND'",
+            "  fix what makes {} fail on {}, and commit the fix; or change the command: symphony config set 'gates[{index}].command' 'COMMAND'",
             self::names(&failed),
             trial.base
         ));
@@ -318,7 +318,7 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
     }
     page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");
     page.line(if hold.is_on_hold {
-        "Until then the project is on hold and no agent starts (symphony inbox)."
+        "Until then the project is on hold and no agent starts: symphony inbox shows the hold."
     } else {
         "The project is not on hold: agents start anyway, and cost money for changes that cannot pass."
     });
@@ -335,7 +335,7 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
         let is_under_way = gates.repair_under_way(&text).is_some();
         if let Some(repair) = way_to_repair(&text, &gates) {
             let who = if is_under_way {
-                "An issue is meant to repair it"
+                "There is an issue to repair it"
             } else {
                 "Or let an agent repair it"
             };

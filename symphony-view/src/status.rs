@@ -331,7 +331,7 @@ impl StatusView {
                 .map(|reason| match reason.reason {
                     // said once, above
                     Reason::ProjectBroken { .. } | Reason::NoBase { .. } => {
-                        "its project waits".to_owned()
+                        "its project is on hold".to_owned()
                     }
                     Reason::NoProvider { .. } => "its agent cannot start".to_owned(),
                     Reason::Held { .. } => match reason.due(page.clock()) {

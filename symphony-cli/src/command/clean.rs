@@ -22,7 +22,7 @@ use crate::failure::{Context as _, Exit, Stop};
                   - worktrees of ended issues, and logs older than `log_retention_days` (ticks do this, too)\n  \
                   - temporary worktrees of ended runs\n  \
                   - worktrees of phases of ended plans; their unmerged branches stay\n  \
-                  - lock files that a killed git left for branches that no longer exist\n\n\
+                  - lock files that a killed git command left behind for branches that no longer exist\n\n\
                   Uncommitted and unmerged work is saved to refs/symphony/rescue/ first. When in doubt, nothing is \
                   removed.\n\nExample:\n  symphony clean --dry-run")]
 pub(crate) struct CleanArgs {
@@ -81,7 +81,9 @@ impl View for CleanView {
                 ));
             }
             for lock in &self.git_locks {
-                page.line(&format!("Would remove {lock}, which a killed git left."));
+                page.line(&format!(
+                    "Would remove {lock}, which a killed git command left behind."
+                ));
             }
             if !self.logs.is_empty() {
                 page.line(&format!(
@@ -184,5 +186,8 @@ impl CleanArgs {
 }
 
 fn removed_lock(lock: &LeftLock) -> String {
-    format!("removed {}, which a killed git left", lock.path.display())
+    format!(
+        "removed {}, which a killed git command left behind",
+        lock.path.display()
+    )
 }

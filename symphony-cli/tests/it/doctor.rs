@@ -81,12 +81,12 @@ fn the_audit_finds_what_is_planted_in_branches_and_worktrees() {
     );
     let planned = project.ok(&["clean", "--dry-run"]);
     assert!(
-        planned.contains("SYM-9.lock, which a killed git left."),
+        planned.contains("SYM-9.lock, which a killed git command left behind."),
         "{planned}"
     );
     let done = project.ok(&["clean"]);
     assert!(
-        done.contains("SYM-9.lock, which a killed git left."),
+        done.contains("SYM-9.lock, which a killed git command left behind."),
         "{done}"
     );
     assert!(!lock.exists());

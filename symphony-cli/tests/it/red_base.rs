@@ -89,7 +89,7 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
     project.ok(&["issue", "edit", "SYM-2", "--add-label", "soon"]);
     let trial = project.symphony(&["doctor", "--gates"]).stdout;
     assert!(
-        trial.contains("An issue is meant to repair it: symphony issue show SYM-2"),
+        trial.contains("There is an issue to repair it: symphony issue show SYM-2"),
         "{trial}"
     );
     let (why, answers) = hold(&project);

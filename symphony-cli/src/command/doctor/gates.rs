@@ -66,12 +66,12 @@ pub(super) fn check_gates(
     }
     CheckView::ok(
         CHECK,
-        format!("{names}: their programs were found; `symphony doctor --gates` runs them"),
+        format!("{names}: found their programs; `symphony doctor --gates` runs the gates"),
     )
 }
 
 /// What to do about a program that is missing.
-pub(crate) const INSTALL: &str = "install it, put its folder into PATH, or change the command; `symphony doctor --gates` runs them";
+pub(crate) const INSTALL: &str = "install it, put its folder into PATH, or change the command; `symphony doctor --gates` runs the gates";
 
 /// Says which programs of set-up and gates are missing in the search path that these get; none where all are there.
 pub(crate) fn missing_programs(

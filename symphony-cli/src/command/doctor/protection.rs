@@ -17,7 +17,7 @@ pub(super) fn check_protection(sandbox: &SandboxSettings) -> CheckView {
     CheckView::absent(
         CHECK,
         "agents are not sandboxed: they run with your permissions and can read your files\n\
-         Agents may not run commands that are meant for people, as far as Symphony can tell who runs them\n\
+         Symphony refuses commands that are meant for people to agents, as far as it can tell who runs a command\n\
          Where it cannot tell, as in scripts, cron and CI, such commands run and are recorded as not verified\n\
          The README lists which tricks of an agent go unnoticed (\"What it promises, and what it does not\")",
     )
@@ -38,7 +38,7 @@ pub(super) fn check_cgroups() -> CheckView {
         Err(error) => CheckView::absent(
             CHECK,
             format!(
-                "none can be created here ({error}): processes of agents and gates are found and ended one by one"
+                "none can be created here ({error}): Symphony finds and ends the processes of agents and gates one by one"
             ),
         ),
     }

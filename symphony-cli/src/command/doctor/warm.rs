@@ -25,7 +25,7 @@ pub(super) fn check_warm(
         Err(error) => Some(CheckView::warning(
             CHECK,
             format!("cannot tell whether gates can start with build output: {error}"),
-            "`symphony doctor --gates` runs them without it",
+            "`symphony doctor --gates` runs the gates without it",
         )),
     }
 }

@@ -96,7 +96,7 @@ impl DeleteArgs {
             several => names.push(format!("{} are its sub-tasks", list(several))),
         }
         Err(Stop::new(Exit::Refused, names.join(", and "))
-            .hint("`--detach` removes it from them and deletes it"))
+            .hint("`--detach` removes it from them first"))
     }
 
     /// Ends the issue, removes its worktree and branch, and only then the record: whatever dies in between, the issue is

@@ -66,7 +66,7 @@ impl MoveArgs {
             Some((_, flag)) if self.status != IssueStatus::Cancelled => {
                 let message = format!("{flag} cannot be used with `{}`", self.status);
                 Err(Stop::new(Exit::Usage, message)
-                    .hint(format!("{flag} is for moving to `cancelled`")))
+                    .hint(format!("use {flag} only to move an issue to `cancelled`")))
             }
             _ => Ok(()),
         }

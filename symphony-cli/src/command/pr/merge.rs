@@ -95,7 +95,7 @@ impl MergeArgs {
         {
             let stop = Stop::new(Exit::Usage, "the commit needs a message");
             return Err(stop
-                .hint("without --message it is the pull request's title and body")
+                .hint("leave out --message to use the pull request's title and body")
                 .into());
         }
         let squash = self.squash.then_some(Squash { message });
