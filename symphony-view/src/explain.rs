@@ -163,7 +163,7 @@ impl View for ExplainView {
             let since = ago(run.started_at, page.now());
             let who = match &run.profile {
                 agent if self.is_put_off(&run.id) => {
-                    format!("The {agent} has ended, but Symphony has not saved its work yet")
+                    format!("The {agent} has ended, but its work is not saved yet")
                 }
                 AgentType::Gates => "Its gates are running".to_owned(),
                 agent if run.is_interactive() => {

@@ -53,7 +53,7 @@ fn the_demo_merges_its_issues_and_leaves_nothing() {
     let first = project.symphony(&arguments);
     assert_eq!(first.code, 0, "{first:#?}");
     assert!(
-        first.stdout.contains("2 of 2 issues done, by 7 runs"),
+        first.stdout.contains("2 of 2 issues done, in 7 runs"),
         "{}",
         first.stdout
     );

@@ -250,7 +250,7 @@ fn an_open_proposal_is_named_where_its_issue_or_its_project_goes() {
     let closed = project.symphony(&["issue", "close", "SYM-1", "--cancelled", "--reason", "No."]);
     let told = format!("{}{}", closed.stdout, closed.stderr);
     assert!(
-        told.contains("Proposal 1, that nothing is left to do, is closed"),
+        told.contains("Proposal 1 that nothing is left to do is closed"),
         "{told}"
     );
     assert!(!told.contains("its commits are on"), "{told}");

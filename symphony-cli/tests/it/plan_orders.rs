@@ -107,7 +107,10 @@ fn an_order_that_does_not_fit_says_what_does() {
     );
     let status = project.ok(&["plan", "status"]);
     assert!(status.contains("waits for bad"), "{status}");
-    assert!(!status.contains("No command is running it"), "{status}");
+    assert!(
+        !status.contains("No command is running this plan"),
+        "{status}"
+    );
     run.kill();
     let status = project.ok(&["plan", "status"]);
     assert!(

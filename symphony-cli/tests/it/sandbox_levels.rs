@@ -104,7 +104,7 @@ fn an_older_project_stays_as_it_is_and_its_person_hears_of_sandboxes_once() {
     let project = Project::recorded();
     project.configure_home("{}");
     assert_eq!(level(&project), json!(["off", "default"]));
-    let notice = "Symphony can confine them now";
+    let notice = "Symphony can now run them in a sandbox";
     for arguments in [&["status"][..], &["status", "--json"], &["tick", "--quiet"]] {
         let answer = project.symphony(arguments);
         assert!(!answer.stderr.contains(notice), "no terminal: {answer:#?}");

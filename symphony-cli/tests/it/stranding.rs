@@ -75,7 +75,7 @@ fn a_state_that_no_tick_goes_on_with_is_reported() {
     let explained = project.ok(&["explain", &hidden]);
     assert!(
         explained.contains(
-            "nothing prevents it from starting, but no tick starts it: this is a defect of Symphony"
+            "nothing prevents it from starting, but no tick starts it: this is a defect in Symphony"
         ),
         "{explained}"
     );
