@@ -55,7 +55,7 @@ pub(crate) struct InitArgs {
 /// Whether and how long set-up and gates are tried.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct TrialArgs {
-    /// Do not try the set-up command and the gates
+    /// Do not try the set-up command or the gates
     #[arg(long)]
     no_try: bool,
     /// Time limit for the whole trial, in seconds

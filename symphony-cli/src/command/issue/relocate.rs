@@ -24,10 +24,10 @@ pub(crate) struct MoveArgs {
     /// The new status
     #[arg(value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
     status: IssueStatus,
-    /// Delete its branch with its worktree, merged or not (with `cancelled`)
+    /// With `cancelled`, delete its branch and its worktree, even if the branch is not merged
     #[arg(long = "delete-branch")]
     delete_branch: bool,
-    /// What happens to the issues that depend on it (with `cancelled`); asked on a terminal if left out
+    /// With `cancelled`, what happens to the issues that depend on it: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without it); asked on a terminal if left out
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
     dependents: Option<DependentsFate>,
 }

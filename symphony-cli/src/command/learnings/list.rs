@@ -27,13 +27,13 @@ pub(crate) struct ListArgs {
     learning_type: Option<LearningType>,
     #[command(flatten)]
     states: StateArgs,
-    /// Show at most this many
+    /// Show at most this many; by default all
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
     /// Include all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
-    /// Rank them for an issue, best first, with the parts of each score and what the agent would not get
+    /// Rank the learnings for an issue, best first; shows the parts of each score, and what the agent would not get
     #[arg(long, value_name = "ISSUE", value_parser = issue_id, conflicts_with_all = ["states", "proposed", "retired", "all", "all_projects"])]
     explain: Option<IssueId>,
 }

@@ -13,7 +13,7 @@ use crate::failure::Context as _;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony learnings stats --limit 20")]
 pub(crate) struct StatsArgs {
-    /// Show at most this many
+    /// Show at most this many; by default all
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
     /// Include all projects of the installation

@@ -26,7 +26,7 @@ pub(crate) struct ReadyArgs {
     /// Offer the phases again if nothing is reported on them for this long, such as `90s`, `30m` or `2h`
     #[arg(long, value_name = "DURATION", requires = "start", value_parser = lease_ms)]
     lease: Option<u64>,
-    /// Print at most this many phases
+    /// Print at most this many phases; by default all
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
 }

@@ -41,11 +41,10 @@ pub(crate) struct RunArgs {
     /// Run at most this many phases at once; 4 by default
     #[arg(long = "max-parallel", value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     max_parallel: Option<u16>,
-    /// Where phases work: `worktree` (each in its own, merged when it is complete) or `none` (all in the project's folder)
+    /// Where phases work: `worktree` (the default: each in its own, merged when it is complete) or `none` (all in the project's folder)
     #[arg(long, value_name = "WHERE")]
     isolation: Option<Isolation>,
-    /// What happens when a phase has failed for good: `ask` (on a terminal), `wait` for `plan decide`, `fail`, `skip`,
-    /// `abort-branch`, `abort-all`
+    /// What happens when a phase has failed for good: `ask` (the default on a terminal), `wait` for `plan decide` (the default elsewhere), `fail`, `skip`, `abort-branch` or `abort-all`
     #[arg(long = "on-failure", value_name = "WHAT")]
     on_failure: Option<OnFailure>,
     /// Do not retry failed phases

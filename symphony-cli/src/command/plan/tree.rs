@@ -19,9 +19,9 @@ pub(crate) enum PlanCommand {
     List(status::ListArgs),
     /// Show the progress of a plan, phase by phase
     Status(status::StatusArgs),
-    /// Decide how a plan continues after a phase failed
+    /// Decide how a plan continues after a phase has failed
     Decide(orders::DecideArgs),
-    /// Retry a failed phase, or start a phase that waits for its next attempt now
+    /// Retry a failed phase, or start the next attempt of a waiting phase now
     Retry(orders::RetryArgs),
     /// Skip a phase and continue without it
     Skip(orders::SkipArgs),
@@ -55,7 +55,7 @@ pub(crate) enum PlanCommand {
     MarkFailed(mark::MarkFailedArgs),
     /// Make a phase of a state file ready again
     RetryPhase(resolve::RetryPhaseArgs),
-    /// Decide how a phase of a state file continues after it failed
+    /// Decide how a phase of a state file continues after it has failed
     Resolve(resolve::ResolveArgs),
     /// Summarise the plan of a state file
     Summary(summary::SummaryArgs),

@@ -34,7 +34,7 @@ pub(crate) struct RemoveArgs {
     /// out
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "remove"])]
     worktrees: Option<String>,
-    /// What happens to issues of other projects that depend on issues of this one; asked on a terminal if left out
+    /// What happens to issues of other projects that depend on issues of this one: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without them); asked on a terminal if left out
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
     dependents: Option<DependentsFate>,
 }

@@ -14,7 +14,7 @@ use crate::failure::{Context as _, Exit, Stop};
 #[command(
     after_help = "It checks the files in `prompts_dir`, WORKFLOW.md and CLAUDE.md, and the instructions from `profile \
                   set`. It reports tools, profiles and phases that do not exist, tools that the reader of a text does \
-                  not have, texts that reach no agent, placeholders, texts that do not fit the budget, and statements \
+                  not have, texts that reach no agent, leftover placeholders, texts that do not fit the budget, and statements \
                   that contradict how agents work. The exit code is 1 if there are errors, and 0 for warnings \
                   alone.\n\nWith --json: `file`, `line`, `severity`, `rule`, `found` and `advice` of \
                   each.\n\nExample:\n  symphony prompt lint"

@@ -66,7 +66,7 @@ pub(crate) struct ServeOptions {
         conflicts_with = "socket"
     )]
     listen: Option<ListenAddress>,
-    /// Serve over TLS with the certificate in this PEM file; a renewed one is used within a minute
+    /// Serve over TLS with the certificate in this PEM file; Symphony notices a renewed file within a minute
     #[arg(long, value_name = "FILE", requires_all = ["key", "hosts"], group = "protection")]
     cert: Option<PathBuf>,
     /// The private key of the certificate, in a PEM file that other users cannot read

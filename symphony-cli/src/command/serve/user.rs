@@ -37,7 +37,7 @@ pub(super) enum UserCommand {
                   Example:\n  symphony serve user add ada --role reviewer"
 )]
 pub(super) struct AddArgs {
-    /// The name, such as `ada`: events, comments and verdicts show it
+    /// The name, such as `ada`, which events, comments and verdicts show
     name: UserName,
     /// What the user may do
     #[arg(long, value_parser = named(UserRole::NAMES, UserRole::parse))]

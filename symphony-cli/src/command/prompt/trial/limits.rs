@@ -9,7 +9,7 @@ use super::spent::TrialSpending;
 /// What a trial may spend.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Limits {
-    /// Start no further case once the whole trial has cost this much, as far as the provider reports costs
+    /// Start no further case once the whole trial has cost this many US dollars, as far as the provider reports costs
     #[arg(long, value_name = "USD", value_parser = dollars, conflicts_with = "report")]
     max_cost: Option<UsdMicros>,
     /// Start no further case once the whole trial has used this many tokens
