@@ -69,7 +69,7 @@ pub(crate) fn ask(question: &str, choices: &[Choice]) -> anyhow::Result<Option<&
 /// When the terminal cannot be read or written.
 pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     let choices = [
-        Choice::new('y', "yes", "go on"),
+        Choice::new('y', "yes", "continue"),
         Choice::new('n', "no", "change nothing"),
     ];
     Ok(ask(question, &choices)? == Some("yes"))

@@ -406,7 +406,7 @@ impl View for RunView {
             page.field(
                 "tokens",
                 &format!(
-                    "{} in, {} out, {} read from cache, {} written to it{}",
+                    "{} in, {} out, {} read from cache, {} written to cache{}",
                     usage.input_tokens,
                     usage.output_tokens,
                     usage.cache_read_tokens,

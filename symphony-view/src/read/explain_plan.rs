@@ -136,7 +136,7 @@ fn phases(view: &PlanView, now: Timestamp) -> Vec<WaitView> {
         said.push(WaitView::Person {
             reason: "phase",
             text: format!(
-                "{more} more phases: `symphony plan status --plan {}` lists them all",
+                "and {more} more: `symphony plan status --plan {}` lists all phases",
                 view.id
             ),
         });

@@ -52,7 +52,7 @@ impl View for WizardView {
     fn write(&self, page: &mut Page) {
         let running = self.run.as_ref().is_some_and(|run| run.status.is_live());
         let text = match (self.wizard, self.enabled) {
-            _ if running => "is at work",
+            _ if running => "is running",
             (WizardState::Pending, true) => "runs at the next tick, before everything else",
             (WizardState::Pending, false) => {
                 "has not run: `symphony project wizard --again` starts it"
