@@ -7,7 +7,7 @@ use symphony_core::run::RunTarget;
 use symphony_core::tick::{Action, LiveRun, StartRun};
 use symphony_core::wording::with_article;
 
-/// One action; what does not belong to it is null.
+/// One action; fields that do not apply are null.
 #[derive(Debug, Clone, Serialize)]
 pub struct ActionView {
     /// What is done, as a word that programs match.

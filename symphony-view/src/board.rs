@@ -1,4 +1,4 @@
-//! The board: issues in columns, each with what works on it or what it waits for.
+//! The board: issues in columns, each with the run on it or what it waits for.
 
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -43,7 +43,7 @@ pub struct CardView {
     pub labels: Vec<String>,
     /// The phase it is in, if it goes through phases.
     pub phase: Option<PhaseName>,
-    /// The run at work on it.
+    /// The live run on it.
     pub run: Option<RunningView>,
     /// Its open pull request.
     pub pull_request: Option<OpenPrView>,

@@ -8,10 +8,10 @@ use symphony_core::tick::{Decision, PlanReviewDecision, ProjectDecision, Reason}
 
 use crate::text::Clock;
 
-/// Why no one starts on an issue; or an agent that works on a project itself.
+/// Why work on an issue is not started, or why an agent of a project is not.
 #[derive(Debug, Clone, Serialize)]
 pub struct DecisionView {
-    /// The issue that is left alone.
+    /// The issue that is not started.
     pub issue: Option<IssueId>,
     /// The plan whose pull request waits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -20,11 +20,11 @@ pub struct DecisionView {
     pub project: Option<ProjectId>,
     /// The agent, where there is no issue.
     pub profile: Option<AgentType>,
-    /// Why, the first being the one that decides.
+    /// The reasons; the first one decides.
     pub reasons: Vec<ReasonView>,
 }
 
-/// A reason, as data and in words; the words name no time.
+/// A reason, as data and in words; the words contain no time.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReasonView {
     /// Why, for programs.
@@ -35,7 +35,7 @@ pub struct ReasonView {
 }
 
 impl ReasonView {
-    /// Returns the reason with when it ends by itself, without what `symphony inbox` says about it in full.
+    /// Returns the reason and when it ends by itself, without what `symphony inbox` says about it in full.
     fn brief(&self, clock: &Clock) -> String {
         let brief = self.reason.brief();
         // the text may have been rewritten for where the command is typed
@@ -45,7 +45,7 @@ impl ReasonView {
         format!("{said}{}", due.unwrap_or_default())
     }
 
-    /// Returns the reason with when it ends by itself.
+    /// Returns the reason and when it ends by itself.
     pub fn shown(&self, clock: &Clock) -> String {
         let due = self.due(clock).map(|due| format!("; {due}"));
         format!("{}{}", self.text, due.unwrap_or_default())
@@ -132,7 +132,7 @@ impl DecisionView {
         all?.into_iter().max()
     }
 
-    /// Says whether a run is at work on it.
+    /// Says whether a run is live on it.
     pub fn is_at_work(&self) -> bool {
         let is_run = |reason: &ReasonView| matches!(reason.reason, Reason::Running { .. });
         self.reasons.iter().any(is_run)

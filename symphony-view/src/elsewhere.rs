@@ -1,5 +1,5 @@
-//! What is offered about a project other than the one that a command is typed in: its commands name the folder of that project, so
-//! that they do there what they say, typed here.
+//! Commands that are offered for a project other than the one that you are in: they name the folder of that project, so
+//! that they work when they are typed here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use symphony_store::{Store, StoreError};
 
 use crate::{DecisionView, WaitView};
 
-/// The projects of the installation that a command typed here does not act on by itself, with their folders.
+/// The projects of the installation other than the one that commands typed here act on, with their folders.
 #[derive(Debug)]
 pub struct Elsewhere {
     roots: BTreeMap<ProjectId, String>,

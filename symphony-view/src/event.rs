@@ -31,7 +31,7 @@ pub struct EventView {
     /// Why Symphony could not tell that a person did it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
-    /// With what it was done, and as which user of the page.
+    /// The source that it was done with, and the user of the page.
     #[serde(flatten)]
     pub attribution: Attribution,
     /// Which kind of event it is.

@@ -25,9 +25,9 @@ pub struct ExplainView {
     pub identifier: IssueId,
     /// Its title.
     pub title: String,
-    /// Where it stands.
+    /// Its status.
     pub status: IssueStatus,
-    /// The run at work on it.
+    /// The live run on it.
     pub running: Option<RunView>,
     /// Where that run is; absent where it is on the host of the tick.
     #[serde(skip_serializing_if = "Whereabouts::is_here")]
@@ -78,9 +78,9 @@ pub struct ExplainPlanView {
     pub plan: PlanId,
     /// The plan file, relative to the root of the repository.
     pub path: String,
-    /// Where it stands.
+    /// Its status.
     pub status: PlanStatus,
-    /// The runs at work on its phases, or on its pull request.
+    /// The live runs on its phases or on its pull request.
     pub running: Vec<RunView>,
     /// Why it is not stuck; none when it has ended.
     pub standing: Option<Standing>,
@@ -88,7 +88,7 @@ pub struct ExplainPlanView {
     pub next: Option<ActionView>,
     /// Everything that it waits for.
     pub reasons: Vec<WaitView>,
-    /// What a person can do with one that has ended.
+    /// What a person can do after the plan has ended.
     #[serde(skip)]
     pub advice: Option<String>,
 }
@@ -97,7 +97,7 @@ pub struct ExplainPlanView {
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum WaitView {
-    /// Dispatch has it.
+    /// A reason of dispatch.
     Dispatch(ReasonView),
     /// A person has to do something, or nothing is left to do.
     Person {
@@ -117,7 +117,7 @@ impl WaitView {
         matches!(self, Self::Dispatch(reason) if reason.reason == Reason::GatesPending)
     }
 
-    /// Says whether it keeps nothing from running: a person is to look at it all the same.
+    /// Says whether it keeps nothing from running: a person should look at it anyway.
     fn is_beside(&self) -> bool {
         const BESIDE: [InboxKind; 7] = [
             InboxKind::Document,
@@ -184,7 +184,7 @@ impl View for ExplainView {
         if let Some(failure) = &self.last_failure {
             page.line(&failure.text(page.now()));
         }
-        // said above
+        // already shown above
         let gates_are_next = self.next.as_ref().is_some_and(ActionView::runs_gates);
         let run = self.running.as_ref();
         let gates_run = run.is_some_and(|run| run.profile == AgentType::Gates);
@@ -265,7 +265,7 @@ impl View for ExplainPlanView {
             page.line(&format!("{what}: run {}, started {since}.", run.id));
         }
         let standing = match &self.standing {
-            // told by the action itself, the runs or the reasons
+            // the action, the runs or the reasons already show it
             Some(Standing::Runnable) if self.next.is_some() => None,
             Some(Standing::WaitsForPerson { .. }) if !self.reasons.is_empty() => None,
             Some(Standing::Live { .. } | Standing::Stranded { .. }) | None => None,

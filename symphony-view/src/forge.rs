@@ -1,4 +1,4 @@
-//! The forge that pull requests are mirrored with: what is there, what a look did, and what a token may do.
+//! The forge that pull requests are mirrored with: what is open there, what a sync did, and what a token may do.
 
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -20,7 +20,7 @@ pub struct ForgeView {
     pub looked_at: Option<Timestamp>,
     /// Why it is not asked now.
     pub hold: Option<TrackerHoldView>,
-    /// Why the base here is not as it is there.
+    /// Why the base here differs from the base at the forge.
     pub problem: Option<String>,
     /// What is open there.
     pub pull_requests: Vec<ForgePullView>,
@@ -156,7 +156,7 @@ impl View for ForgeView {
     }
 }
 
-/// What a look at the forge did.
+/// What a sync with the forge did.
 #[derive(Debug, Clone, Serialize)]
 pub struct ForgeSyncView {
     /// Where it looked.
@@ -167,11 +167,11 @@ pub struct ForgeSyncView {
     pub bases: Vec<String>,
     /// Branches that were pushed.
     pub pushed: usize,
-    /// Reviews and comments that were taken in.
+    /// Reviews and comments that were received.
     pub taken: usize,
     /// Pull requests that were merged there, and are recorded as merged now.
     pub merged: Vec<PrId>,
-    /// Pull requests that were closed there: no one works on them here any more.
+    /// Pull requests that were closed there: work on them has stopped here.
     pub closed: Vec<PrId>,
     /// Pull requests on which the work has stopped, since another commit of theirs was merged there.
     pub stopped: Vec<PrId>,
@@ -276,7 +276,7 @@ pub struct ForgeCheckView {
 }
 
 impl ForgeCheckView {
-    /// Makes it of what the forge answered.
+    /// Makes the view from the forge's answer.
     pub fn of(access: ForgeAccess) -> Self {
         let problems = access.problem_texts();
         let user = access.user;
@@ -288,7 +288,7 @@ impl ForgeCheckView {
         }
     }
 
-    /// Makes it of an answer that is none.
+    /// Makes the view from a request that failed.
     pub fn failed(problem: String) -> Self {
         Self {
             place: None,

@@ -20,7 +20,7 @@ pub struct IssueView {
     pub title: String,
     /// What is to be done, in Markdown.
     pub description: String,
-    /// Where it stands.
+    /// Its status.
     pub status: IssueStatus,
     /// How much it matters.
     pub priority: Priority,

@@ -33,9 +33,9 @@ pub struct IssueDetail {
     pub children: Vec<IssueId>,
     /// The issues that wait for it.
     pub dependents: Vec<IssueId>,
-    /// What it is at the trackers that it is mirrored with.
+    /// Its links to issues at trackers.
     pub trackers: Vec<LinkView>,
-    /// What was said about it, the oldest first.
+    /// Its comments, oldest first.
     pub comments: Vec<CommentView>,
     /// What agents found out about it, the oldest first.
     pub findings: Vec<FindingView>,

@@ -23,7 +23,7 @@ pub struct FailureView {
     /// The first line of its error; what was refused, and why.
     message: String,
     at: Timestamp,
-    /// What the run, which counts as a success all the same, ended without: its work goes on at once.
+    /// What the run, which counts as a success all the same, ended without: the next run starts at once.
     #[serde(skip)]
     continued_without: Option<&'static str>,
     /// Whether it was a run of gates.

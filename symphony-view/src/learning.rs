@@ -36,7 +36,7 @@ pub struct LearningView {
     pub applies_to: Vec<String>,
     /// Its labels.
     pub labels: Vec<String>,
-    /// Where it stands.
+    /// Its state.
     pub state: LearningState,
     /// The issues and plans that reported it.
     pub sources: Vec<LearningSource>,
@@ -254,7 +254,7 @@ pub struct ExplainedLearning {
     /// The learning.
     #[serde(flatten)]
     pub learning: LearningView,
-    /// What became of it.
+    /// What happens to it.
     #[serde(flatten)]
     pub fate: LearningFate,
 }
@@ -319,7 +319,7 @@ pub struct LearningUseView {
     pub learning: LearningView,
     /// Runs that were given it.
     pub given: u64,
-    /// How many of these runs stand in each status.
+    /// How many of these runs are in each status.
     pub runs: BTreeMap<RunStatus, u64>,
     /// When the last of them started.
     pub last_given_at: Option<Timestamp>,
@@ -380,12 +380,12 @@ impl Listed for LearningUseView {
     }
 }
 
-/// What an import came to.
+/// What an import added.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ImportView {
     /// Learnings that are new.
     pub added: u64,
-    /// Learnings that were there already.
+    /// Learnings that already existed.
     pub skipped: u64,
 }
 

@@ -10,7 +10,7 @@ use symphony_store::{LearningRecord, Store, StoreError};
 use super::learning::{LearningView, write_learnings};
 use crate::text::{Listed, Page, View, ago};
 
-/// A learning with the issues that had it against those that did not.
+/// A learning, and a comparison of issues whose agents had it with issues whose agents did not.
 #[derive(Debug, Clone, Serialize)]
 pub struct MeasuredLearning {
     /// The learning.

@@ -15,7 +15,7 @@ pub struct MessageView {
     /// The message.
     #[serde(flatten)]
     pub comment: CommentView,
-    /// The run at work whose agent it is for.
+    /// The live run whose agent it is for.
     pub run: Option<RunId>,
     /// The provider of that run.
     pub provider: Option<String>,
@@ -33,7 +33,7 @@ pub struct WithdrawnView {
     /// The message.
     #[serde(flatten)]
     pub comment: CommentView,
-    /// The run at work whose agent may have been sent it before.
+    /// The live run whose agent may have received it already.
     pub run: Option<RunId>,
 }
 
@@ -62,9 +62,9 @@ impl WithdrawnView {
 /// Why no agent reads a message now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
-    /// None is at work.
+    /// No agent is running.
     Agent,
-    /// The work is in review: only what is sent back gets an agent again.
+    /// The work is in review: an agent works on it again only if it is sent back.
     Review,
     /// A person has the session open.
     Person,

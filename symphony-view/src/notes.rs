@@ -26,13 +26,13 @@ pub struct CommentView {
     /// Why Symphony could not tell that a person wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
-    /// With what it was written, and as which user of the page.
+    /// The source that it was written with, and the user of the page.
     #[serde(flatten)]
     pub attribution: Attribution,
     /// The login of the tracker's user who wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub login: Option<String>,
-    /// Whom it is a message to, and which run's agent has got it.
+    /// Who it is a message to, and the run whose agent has received it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<MessageState>,
 }

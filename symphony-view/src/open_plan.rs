@@ -15,7 +15,7 @@ pub struct OpenPlanView {
     pub id: PlanId,
     /// The plan file, relative to the root of the repository.
     pub path: String,
-    /// Where it stands.
+    /// Its status.
     pub status: PlanStatus,
     /// How many phases it has.
     pub total: usize,
@@ -23,7 +23,7 @@ pub struct OpenPlanView {
     pub completed: usize,
     /// How many of its phases have failed.
     pub failed: usize,
-    /// The phases that agents are at work on.
+    /// The phases that agents are working on.
     pub running: Vec<PlanPhaseId>,
     /// The phases that wait for a person.
     pub awaiting_decision: Vec<PlanPhaseId>,

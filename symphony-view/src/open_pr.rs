@@ -27,12 +27,12 @@ pub struct OpenPrView {
     pub plan: Option<PlanId>,
     /// Its title.
     pub title: String,
-    /// Where it stands.
+    /// Its state.
     pub state: PrState,
     gates: GatesView,
     /// The verdict on the head commit.
     verdict: Option<OpenVerdictView>,
-    /// The judge's run, while it is at work.
+    /// The judge's run, while it is live.
     pub judge: Option<RunId>,
     /// Lines that are added.
     pub insertions: u64,
@@ -42,7 +42,7 @@ pub struct OpenPrView {
     pub created_at: Timestamp,
 }
 
-/// A verdict, and whose it is.
+/// A verdict, and who gave it.
 #[derive(Debug, Clone, Serialize)]
 struct OpenVerdictView {
     kind: VerdictKind,
@@ -83,7 +83,7 @@ enum GatesView {
     },
 }
 
-/// What decides beside the record what its gates are about to do, or are worth.
+/// What else decides when its gates run, and whether their results still count.
 #[derive(Debug)]
 pub struct GatesNow<'a> {
     /// The gates that the project has now.

@@ -1,4 +1,4 @@
-//! Plans under way, and what they came to.
+//! Plans under way, and how they ended.
 
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -28,7 +28,7 @@ pub struct PlanView {
     pub project: ProjectId,
     /// The plan file, relative to the root of the repository.
     pub path: String,
-    /// Where it stands.
+    /// Its status.
     pub status: PlanStatus,
     /// When it began.
     pub started_at: Timestamp,
@@ -67,19 +67,19 @@ pub struct PhaseView {
     pub id: PlanPhaseId,
     /// Its title.
     pub title: String,
-    /// Where it stands.
+    /// Its status.
     pub status: PhaseStatus,
-    /// The phases that a pending one waits for; those that keep a blocked one from going on.
+    /// The phases that a pending one waits for; or the phases that block a blocked one.
     pub waits_for: Vec<PlanPhaseId>,
     /// Whether a person skipped it.
     pub skipped: bool,
-    /// Whether it counts as complete although neither its agent said so nor a check showed it.
+    /// Whether it counts as complete although neither its agent nor a check confirmed it.
     pub unconfirmed: bool,
     /// Attempts so far.
     pub attempts: u32,
     /// Failed attempts that were retried automatically.
     pub retry_count: u32,
-    /// The run at work on it.
+    /// The live run on it.
     pub run: Option<RunId>,
     /// When its first run began.
     pub started_at: Option<Timestamp>,
@@ -166,7 +166,7 @@ pub fn failure_text(class: FailureClass, error: &str) -> String {
     }
 }
 
-/// Phases that are named one by one: more of them say less.
+/// Phases that are named one by one: more would be harder to read.
 const NAMED_MAX: usize = 4;
 
 pub(super) fn few(phases: &[PlanPhaseId]) -> String {
@@ -189,7 +189,7 @@ impl PlanView {
     /// Makes the view of a plan of a project that has these gates now.
     ///
     /// # Errors
-    /// When its lock cannot be asked, or the recorded plan is none any more.
+    /// When its lock cannot be asked, or the recorded plan is no longer valid.
     pub fn of(
         store: &Store,
         project: &Project,
@@ -283,7 +283,7 @@ impl PlanView {
         })
     }
 
-    /// Returns the pull request that was not accepted, while a person has to decide how the plan goes on.
+    /// Returns the pull request that was not accepted, while a person has to decide how the plan continues.
     fn not_accepted(&self) -> Option<&PlanReviewView> {
         self.pull_request
             .as_ref()
@@ -295,7 +295,7 @@ impl PlanView {
         self.status == PlanStatus::AwaitingUserDecision && self.completed == self.total
     }
 
-    /// Says what a person can do now that no one is at work with the plan.
+    /// Says what a person can do while no command or tick carries the plan out.
     pub fn next(&self) -> Option<String> {
         let id = &self.id;
         match self.status {

@@ -1,4 +1,4 @@
-//! What a plan would do, and what it came to.
+//! What a plan would do, and how it ended.
 
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -13,7 +13,7 @@ use symphony_store::{PlanRecord, Store, StoreError};
 use super::plan_review::PlanReviewView;
 use crate::text::{Page, View, plural};
 
-/// What a plan came to.
+/// How a plan ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct PlanResult {
     /// Its id.
@@ -28,13 +28,13 @@ pub struct PlanResult {
     /// The pull request that is open, and the branch that it goes into.
     pull_request: Option<PrId>,
     pull_request_into: Option<String>,
-    /// Where that stands; `pr show` tells all of it.
+    /// The state of that pull request; `pr show` shows all of it.
     #[serde(skip)]
     review: Option<PlanReviewView>,
     /// The user's branch, when it had everything already.
     unchanged: Option<String>,
     isolation: Isolation,
-    /// What a person was asked, since work is lost.
+    /// What a person has to decide, because work is lost.
     asked: Option<String>,
     /// Why the user's branch was left alone, and what to type.
     not_merged: Option<String>,
@@ -45,7 +45,7 @@ impl PlanResult {
     /// Sums a plan up, of a project that has these gates now.
     ///
     /// # Errors
-    /// When the recorded plan is none any more.
+    /// When the recorded plan is no longer valid.
     pub fn new(
         store: &Store,
         record: &PlanRecord,

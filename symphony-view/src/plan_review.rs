@@ -19,13 +19,13 @@ pub struct PlanReviewView {
     /// What its reviewer wrote, and who that was.
     pub comment: Option<String>,
     pub author: Option<String>,
-    /// With what the verdict was given, and as which user of the page.
+    /// The source that the verdict was given with, and the user of the page.
     #[serde(flatten)]
     attribution: Attribution,
-    /// Why it cannot be merged as it is, and the command that gets on.
+    /// Why it cannot be merged as it is, and the command that resolves it.
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<ObstacleView>,
-    /// Where its gates are; told by `pr show`.
+    /// The state of its gates; `pr show` has the details.
     #[serde(skip)]
     gates: GatesOfHead,
 }
@@ -37,7 +37,7 @@ struct ObstacleView {
     answers: Vec<String>,
 }
 
-/// What the gates of a pull request came to on its head.
+/// The results of the gates on the head of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum GatesOfHead {
     NotRun,
@@ -146,10 +146,10 @@ impl PlanReviewView {
         }
     }
 
-    /// Writes why the work was not accepted, and each way on.
+    /// Writes why the work was not accepted, and each way to continue.
     pub(super) fn write_not_accepted(&self, plan: &PlanId, page: &mut Page) {
         let id = self.id;
-        // a verdict on one that was closed later is not why it was closed
+        // a verdict on a pull request that was closed later is not the reason for closing it
         let verdict = (self.state == PrState::Rejected)
             .then_some((self.author.as_deref(), self.comment.as_deref()));
         match verdict {

@@ -13,14 +13,14 @@ use crate::text::{Listed, Page, View};
 /// Characters of a commit that are shown to a person.
 const COMMIT_CHARS: usize = 10;
 
-/// A review point with what was said to it. `answered` is whether that was since it was last opened.
+/// A review point with its answers. `answered` says whether one was given since the point was last opened.
 #[derive(Debug, Clone, Serialize)]
 pub struct PointView {
     /// Its number in the pull request, from 1.
     pub number: PointNumber,
     /// How much it matters.
     pub severity: Severity,
-    /// Where it stands.
+    /// Its state.
     pub state: PointState,
     /// Whether a worker has answered it.
     pub answered: bool,
@@ -32,20 +32,20 @@ pub struct PointView {
     pub text: String,
     /// Who raised it.
     pub author: CommentAuthor,
-    /// With what it was raised, and as which user of the page.
+    /// The source that it was raised with, and the user of the page.
     #[serde(flatten)]
     pub attribution: Attribution,
     /// The review that raised it.
     pub review: Option<ReviewOf>,
     /// The commit that it was raised on.
     pub commit: Option<String>,
-    /// What was answered to it, the oldest first.
+    /// Its answers, oldest first.
     pub answers: Vec<AnswerView>,
     /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// What was said to a point.
+/// An answer to a point.
 #[derive(Debug, Clone, Serialize)]
 pub struct AnswerView {
     pub answer: AnswerKind,
@@ -109,7 +109,7 @@ impl PointView {
         self.attribution.name_or(self.author.name())
     }
 
-    /// How it stands, in a word or two.
+    /// Returns its state in a word or two.
     fn standing(&self) -> &'static str {
         match (self.state, self.answers.last()) {
             (PointState::Closed, _) => "closed",
@@ -121,7 +121,7 @@ impl PointView {
         }
     }
 
-    /// Where it is about, after a comma.
+    /// Returns the file and lines that it is about, after a comma.
     fn place(&self) -> String {
         match (&self.file, self.lines) {
             (Some(file), Some(lines)) => format!(", {file}:{lines}"),

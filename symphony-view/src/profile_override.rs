@@ -15,9 +15,9 @@ pub struct OverrideView {
     agent: AgentType,
     /// The project; null for all.
     project: Option<ProjectId>,
-    /// Instructions that are added to those of the profile; none: the profile has its own only.
+    /// Instructions that are added to those of the profile, if there are any.
     pub custom_instructions: Option<String>,
-    /// The model; none: the one that the provider chooses.
+    /// The model; none if the provider chooses it.
     pub model: Option<String>,
 }
 

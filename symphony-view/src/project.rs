@@ -23,13 +23,13 @@ pub struct ProjectView {
     pub prefix: String,
     /// The root of its repository.
     pub root: PathBuf,
-    /// Whether the setup wizard has been through it.
+    /// Whether the setup wizard has configured it.
     pub wizard: WizardState,
     /// Whether the setup wizard runs before anything else; unknown where the configuration is broken.
     pub wizard_enabled: Option<bool>,
     /// Issues that have not ended.
     pub open_issues: u64,
-    /// Agents at work.
+    /// Running agents.
     pub running: usize,
     /// When it was created.
     pub created_at: Timestamp,
@@ -71,7 +71,7 @@ pub struct ProjectDetail {
     pub project: ProjectView,
     /// What is wrong with its configuration.
     pub problem: Option<String>,
-    /// What the setup wizard wrote to the database; files win over it.
+    /// What the setup wizard wrote to the database; files override it.
     pub settings: Value,
     /// What the database adds to its agents' profiles.
     pub overrides: Vec<OverrideView>,

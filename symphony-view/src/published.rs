@@ -17,7 +17,7 @@ impl PrView {
         }
     }
 
-    /// Adds what it is at the project's forge.
+    /// Adds the pull request at the project's forge.
     #[must_use]
     pub fn with_forge(self, pull: Option<ForgePull>) -> Self {
         Self {

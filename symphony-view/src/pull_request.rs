@@ -57,16 +57,16 @@ pub struct PrView {
     /// Where its branch is now, when that is not the head: verdict and gates are about the head.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch_commit: Option<String>,
-    /// Where it stands.
+    /// Its state.
     pub state: PrState,
-    /// What the gates came to; none: they have not run.
+    /// The results of the gates; none if they have not run.
     pub gates: Option<Vec<VerifiedGate>>,
     /// The commit that the gates ran on.
     pub gates_commit: Option<String>,
     /// The run in which its gates run now; only where one pull request is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates_run: Option<RunId>,
-    /// Whether they are the gates that the project has now; absent where that is of no interest any more.
+    /// Whether they are the gates that the project has now; absent where that no longer matters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates_age: Option<GatesAge>,
     /// The base commit that it was merged with for them; absent when they ran on it alone.
@@ -105,13 +105,13 @@ pub struct PrView {
     /// How it was merged, when that was not Symphony.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged_outside: Option<OutsideMerge>,
-    /// Set where it is no change but the proposal that nothing is left to do, whose reason is the body.
+    /// Set if it is not a change but the proposal that nothing is left to do; the body has the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proposal: Option<DoneProposal>,
     /// How it was last published elsewhere; only where one pull request is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub publication: Option<Publication>,
-    /// What it is at the project's forge; only where one pull request is shown.
+    /// The pull request at the project's forge; only where one pull request is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forge: Option<ForgePullView>,
     /// Files that decide what Symphony does once they are merged; only where one pull request is shown.
@@ -195,7 +195,7 @@ impl PrView {
         }
     }
 
-    /// Adds where its branch is now. After a merge the branch is of no interest any more.
+    /// Adds where its branch is now. After a merge, the branch no longer matters.
     #[must_use]
     pub fn with_branch_at(self, now: Option<String>) -> Self {
         let is_elsewhere =

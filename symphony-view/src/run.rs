@@ -53,7 +53,7 @@ pub struct RunView {
     pub provider: String,
     /// The model, where the agent reported one.
     pub model: Option<String>,
-    /// Where it stands.
+    /// Its status.
     pub status: RunStatus,
     /// When it began.
     pub started_at: Timestamp,
@@ -79,7 +79,7 @@ pub struct RunView {
     /// The pool whose workers it is for; absent where the host of the tick starts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pool>,
-    /// The host that began it; absent as long as it waits in its pool, and without one.
+    /// The host that started it; absent while it waits in its pool, and for runs without a pool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<Host>,
     /// The set of a trial of prompts that it was built with; absent outside of trials.
@@ -207,7 +207,7 @@ impl RunView {
     /// Returns how it ended, in a line.
     pub fn outcome(&self) -> String {
         let error = self.error.as_ref().map(|error| match error.class {
-            // the message says it all
+            // the message already has the details
             ErrorClass::GatesRed => format!(": {}", error.message),
             class => format!(": {}: {}", class.words(), error.message),
         });
@@ -269,7 +269,7 @@ impl RunView {
         }
     }
 
-    /// Returns why it did not come to anything, in a word.
+    /// Returns why it failed, in a word.
     fn error_word(&self) -> String {
         let error = self.error.as_ref().map(|error| error.class.words());
         let refused = || refused_call(&self.metadata).map(|_| "refused".to_owned());

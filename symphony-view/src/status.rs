@@ -31,7 +31,7 @@ use crate::text::{List, Page, Table, View, ago};
 pub struct StatusView {
     /// The project that the command was typed in.
     pub project: ProjectId,
-    /// What is wrong with its configuration: nothing of it is started then.
+    /// What is wrong with its configuration: no agent of the project starts then.
     pub problem: Option<String>,
     /// Whether no agents are started.
     pub paused: bool,
@@ -40,11 +40,11 @@ pub struct StatusView {
     pub prompt_trial: Option<LiveTrialLine>,
     /// When the last tick ended.
     pub last_tick_at: Option<Timestamp>,
-    /// A tick that has its turn and makes no progress.
+    /// A tick that is running and makes no progress.
     pub stuck_tick: Option<StuckTickView>,
-    /// Agents at once in the installation, and how many there are, of all projects.
+    /// The limit on running agents in the installation, across all projects.
     pub slots: u32,
-    /// How many agents are at work, of those that count against the limit.
+    /// How many running agents count against the limit.
     pub slots_taken: usize,
     /// How many issues there are in each status.
     pub issues: BTreeMap<&'static str, u64>,
@@ -54,7 +54,7 @@ pub struct StatusView {
     pub waiting: Vec<InboxView>,
     /// The runs that are live.
     pub running: Vec<RunningView>,
-    /// The workers of all pools; absent where none was ever seen.
+    /// The workers of all pools; absent if no worker was ever seen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerView>,
     /// Those that are not merged or closed, oldest first.
@@ -78,7 +78,7 @@ pub struct StatusView {
     pub blocked: Vec<BlockedView>,
 }
 
-/// A run at work.
+/// A live run.
 #[derive(Debug, Clone, Serialize)]
 pub struct RunningView {
     /// The run.
@@ -329,7 +329,7 @@ impl StatusView {
                 .reasons
                 .iter()
                 .map(|reason| match reason.reason {
-                    // said once, above
+                    // already shown above
                     Reason::ProjectBroken { .. } | Reason::NoBase { .. } => {
                         "its project is on hold".to_owned()
                     }

@@ -12,7 +12,7 @@ use symphony_runner::step_event::{
     StepEvent,
 };
 
-/// One thing that was done; what does not belong to it is left out.
+/// One thing that was done; fields that do not apply are left out.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct StepEventView {
     /// What was done, as a word that programs match.

@@ -4,7 +4,7 @@ use super::pull_request::PrView;
 use crate::text::Page;
 
 impl PrView {
-    /// Adds what it does to them.
+    /// Adds what the pull request does to its submodules.
     #[must_use]
     pub fn with_submodules(self, submodules: Vec<String>) -> Self {
         Self { submodules, ..self }

@@ -33,7 +33,7 @@ pub fn issues_and_plans(issues: usize, plans: usize) -> String {
 /// One tick.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct TickView {
-    /// Another tick was at work: nothing was done.
+    /// Whether another tick was running, so that this one did nothing.
     pub busy: bool,
     /// That other tick, where it is past a time limit.
     pub stuck: Option<StuckTickView>,
@@ -41,7 +41,7 @@ pub struct TickView {
     pub dry_run: bool,
     /// What is done.
     pub actions: Vec<ActionView>,
-    /// Why everything else is left alone.
+    /// Why everything else is not started.
     pub decisions: Vec<DecisionView>,
     /// What could not be done; the next tick tries again.
     pub problems: Vec<String>,
@@ -51,13 +51,13 @@ pub struct TickView {
     pub pull_requests: Vec<PrNewsView>,
     /// What waits for a person; `run` has what began to wait.
     pub waiting: Vec<InboxView>,
-    /// What was spent today and when something is due, as `tick --wait` and `run` say it in the end.
+    /// What was spent today and when something is due, as `tick --wait` and `run` print it at the end.
     #[serde(flatten)]
     pub today: Option<TodayView>,
     /// What is due next, for a tick that has nothing to start.
     #[serde(skip)]
     pub due: Option<TodayView>,
-    /// What was at work before the tick.
+    /// What was running before the tick.
     #[serde(skip)]
     pub live: Vec<LiveView>,
     /// What is on hold, for a tick that has nothing to start.
@@ -70,7 +70,7 @@ pub struct TickView {
     pub events: Vec<StepEventView>,
 }
 
-/// A run at work.
+/// A live run.
 #[derive(Debug, Clone)]
 pub struct LiveView {
     /// The issue, the plan or the project that it is about.
@@ -124,7 +124,7 @@ impl StuckTickView {
 }
 
 impl TickView {
-    /// Views a tick that found another one at work.
+    /// Views a tick that found another one running.
     pub fn busy(late: Option<&Stuck>) -> Self {
         let stuck = late.map(StuckTickView::from);
         Self {
@@ -142,7 +142,7 @@ impl TickView {
             actions: schedule
                 .actions
                 .iter()
-                // bookkeeping, of which no issue takes notice
+                // bookkeeping that concerns no issue
                 .filter(|action| !matches!(action, Action::RememberBase(_)))
                 .map(|action| ActionView::from(action).about_run(live))
                 .collect(),
@@ -171,7 +171,7 @@ impl TickView {
 }
 
 impl TickView {
-    /// Says what is at work on the issues and plans that are not started; none where nothing is.
+    /// Says what is running on the issues and plans that are not started; none if nothing is.
     fn at_work(&self) -> Option<String> {
         let (gates, agents): (Vec<&LiveView>, Vec<&LiveView>) =
             self.live.iter().partition(|live| live.of_gates);
@@ -200,7 +200,7 @@ impl TickView {
         ))
     }
 
-    /// Says that nothing is to be done, or what is due later.
+    /// Says that there is nothing to do, or what is due later.
     fn write_nothing(&self, page: &mut Page) {
         let due = self.due.as_ref().and_then(|due| due.next(page.clock()));
         match due {

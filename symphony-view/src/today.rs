@@ -1,4 +1,4 @@
-//! What was spent today, and when something is due by itself: `status`, `run` and `tick --wait` say it in one form.
+//! What was spent today, and when something is due by itself: `status`, `run` and `tick --wait` show it in the same form.
 
 use serde::Serialize;
 use symphony_core::Timestamp;

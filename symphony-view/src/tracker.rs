@@ -1,4 +1,4 @@
-//! Trackers that issues are mirrored with: how they stand, what a round did, and what a token may do.
+//! Trackers that issues are mirrored with: their state, what a sync did, and what a token may do.
 
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -29,7 +29,7 @@ pub struct TrackerView {
     pub is_configured: bool,
 }
 
-/// What an issue is at a tracker.
+/// The issue at a tracker that an issue here is linked to.
 #[derive(Debug, Clone, Serialize)]
 pub struct LinkView {
     /// The tracker's name in the configuration.
@@ -71,7 +71,7 @@ pub struct ChangeView {
     pub what: String,
     /// How many attempts have failed.
     pub tries: u32,
-    /// What the last attempt came to.
+    /// How the last attempt ended.
     pub problem: Option<String>,
 }
 
@@ -151,18 +151,18 @@ impl Listed for TrackerView {
     }
 }
 
-/// What a round with a tracker did.
+/// What a sync with a tracker did.
 #[derive(Debug, Clone, Serialize)]
 pub struct SyncView {
     /// The tracker's name in the configuration.
     pub tracker: String,
-    /// Issues that were taken in.
+    /// Issues that were imported.
     pub taken_in: Vec<TakenInView>,
     /// Issues that changed here.
     pub changed: Vec<IssueId>,
-    /// Comments that were taken in.
+    /// Comments that were received.
     pub comments: usize,
-    /// Changes that the tracker has now.
+    /// Changes that were sent to the tracker.
     pub sent: usize,
     /// Changes that it refused.
     pub refused: usize,
@@ -172,7 +172,7 @@ pub struct SyncView {
     pub hold: Option<TrackerHoldView>,
 }
 
-/// An issue that was taken in.
+/// An imported issue.
 #[derive(Debug, Clone, Serialize)]
 pub struct TakenInView {
     /// The issue here.
@@ -261,7 +261,7 @@ pub struct TrackerCheckView {
     pub can_write: Option<bool>,
     /// What is missing or wrong.
     pub problems: Vec<String>,
-    /// What works and is risky.
+    /// What works, but is risky.
     pub warnings: Vec<String>,
 }
 
@@ -273,7 +273,7 @@ impl TrackerCheckView {
         self
     }
 
-    /// Makes it of what the tracker answered.
+    /// Makes the view from the tracker's answer.
     pub fn of(tracker: &str, access: TrackerAccess) -> Self {
         let problems = access.problem_texts();
         let user = access.user;
@@ -288,7 +288,7 @@ impl TrackerCheckView {
         }
     }
 
-    /// Makes it of an answer that is none.
+    /// Makes the view from a request that failed.
     pub fn failed(tracker: &str, problem: String) -> Self {
         Self {
             tracker: tracker.to_owned(),

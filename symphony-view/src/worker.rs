@@ -13,7 +13,7 @@ pub struct WorkerView {
     pub pool: Pool,
     /// Its host.
     pub host: Host,
-    /// Whether it is there.
+    /// Whether it is alive.
     pub alive: bool,
     /// How long ago it was last seen, in milliseconds by the database's clock.
     pub age_ms: u64,
@@ -21,12 +21,12 @@ pub struct WorkerView {
     pub protocol: u32,
     /// How far its clock is ahead of the database's, in milliseconds.
     pub clock_ahead_ms: i64,
-    /// Why it takes nothing; `None` if it would.
+    /// Why it takes no runs; `None` if it does.
     pub takes_nothing: Option<String>,
 }
 
 impl WorkerView {
-    /// Makes it of what the database has.
+    /// Makes the view from the record in the database.
     pub fn of(seen: SeenWorker, lease: Lease) -> Self {
         Self {
             alive: !lease.is_worker_gone(seen.age_ms),

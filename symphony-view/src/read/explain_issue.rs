@@ -252,7 +252,7 @@ fn intake_reasons(
     }))
 }
 
-/// Says that what dispatch waits for concerns intake, and that no one has asked for the issue.
+/// Says that the issue is in the backlog, and that the reasons that follow are those of intake.
 fn before_intake(issue: &Issue) -> WaitView {
     let id = &issue.id;
     WaitView::Person {

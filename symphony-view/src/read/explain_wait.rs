@@ -8,7 +8,7 @@ use symphony_core::wording::before_more;
 
 use crate::WaitView;
 
-/// Adds to a hold of gates that its base is not the one that was tried: no one has to repair what is repaired.
+/// Adds to a hold of gates that its base is not the one that was tried: a person may have repaired it already.
 pub(super) fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
     let Reason::Held {
         scope: HoldScope::Gates(project),
@@ -24,7 +24,7 @@ pub(super) fn note_changed_base(reason: &mut Reason, snapshot: &Snapshot) {
     }
 }
 
-/// Says that nothing will go on with an issue and that no inbox entry asks for help: a defect of Symphony's.
+/// Says that nothing will ever continue an issue and that no inbox entry asks for help: a defect in Symphony.
 pub(super) fn stranded(why: &str) -> WaitView {
     WaitView::Person {
         reason: "stranded",
@@ -34,7 +34,7 @@ pub(super) fn stranded(why: &str) -> WaitView {
     }
 }
 
-/// Says what a person can do; what waits only where dispatch has not said it already.
+/// Says what a person can do; and what waits, unless dispatch has given that reason already.
 pub(super) fn for_you(item: &InboxItem, reasons: &[Reason]) -> WaitView {
     let answers: Vec<String> = item
         .answers

@@ -1,4 +1,4 @@
-//! Where a project stands.
+//! The state of a project.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use crate::{
     StuckTickView, TodayView, WorkerView,
 };
 
-/// Reads where a project stands: what is at work, what waits, and for whom.
+/// Reads the state of a project: what is running, what waits, and for whom.
 ///
 /// # Errors
 /// When the database, the repository or a configuration cannot be read.

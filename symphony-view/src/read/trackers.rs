@@ -11,7 +11,7 @@ use crate::{ChangeView, TrackerHoldView, TrackerView};
 /// Most changes of a kind that are shown.
 const CHANGES_MAX: u32 = 100;
 
-/// Reads how the trackers of the session's project stand.
+/// Reads the state of the trackers of the session's project.
 ///
 /// # Errors
 /// When the configuration or the database cannot be read.
@@ -24,7 +24,7 @@ pub fn trackers(session: &Session) -> Result<Vec<TrackerView>, RunnerError> {
         let place = place_of(settings);
         views.push(view(store, (&settings.name, place), record.as_ref())?);
     }
-    // One that was taken out of the configuration is shown while it has issues: its changes wait for ever, and nothing else says so.
+    // One that was taken out of the configuration is shown while it has issues: its changes wait forever, and nothing else shows that.
     for record in store.trackers(project)? {
         let is_known = configured.iter().any(|known| known.name == record.name);
         if is_known || store.links_count(record.id)? == 0 {

@@ -70,7 +70,7 @@ impl Page {
         }
     }
 
-    /// Adds a heading behind a gap.
+    /// Adds a heading after an empty line.
     pub fn heading(&mut self, text: &str) {
         self.gap();
         self.text.push_str(&format!("{}\n", one_line(text).bold()));

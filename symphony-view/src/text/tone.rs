@@ -15,7 +15,7 @@ pub(super) enum Tone {
     Good,
     /// It failed.
     Bad,
-    /// It moves, or waits.
+    /// It is under way, or waits.
     Busy,
 }
 

@@ -1,4 +1,4 @@
-//! Views: what is shown, before it is known how.
+//! Views: what is shown, independent of the form.
 
 use serde::Serialize;
 
