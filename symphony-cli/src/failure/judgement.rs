@@ -101,7 +101,7 @@ fn of_runner(error: &RunnerError) -> Verdict {
 fn worker_hint(error: &WorkerRefusal) -> Option<String> {
     let hint = match error {
         WorkerRefusal::FileDatabase { .. } => {
-            "set `database` to `postgres://USER@HOST/DATABASE` in ~/.config/symphony/config.json; docs/scale-out.md says how"
+            "set `database` to `postgres://USER@HOST/DATABASE` in ~/.config/symphony/config.json, as docs/scale-out.md describes"
         }
         WorkerRefusal::Second { .. } => {
             "end the other worker first, or give this one another `--data-dir`"
@@ -175,7 +175,7 @@ pub(crate) const fn database_fix(error: &StoreError) -> &'static str {
             "the owner of its tables runs `symphony db init` with this version; hosts with an older version cannot use it afterwards"
         }
         StoreError::Server { .. } | StoreError::NoAnswer { .. } => {
-            "`symphony doctor` checks the server, and docs/scale-out.md says how to set it up"
+            "`symphony doctor` checks the server, and docs/scale-out.md describes how to set it up"
         }
         StoreError::NoPostgres { .. } => {
             "install it with `cargo install --path symphony-cli --features postgres`"
@@ -264,7 +264,7 @@ fn of_store(error: &StoreError) -> Verdict {
         | StoreError::Damaged(_) => Verdict::new(Exit::Failed, database_fix(error)),
         StoreError::InvalidRow { .. } => Verdict::new(
             Exit::Failed,
-            "`symphony doctor` checks the database and says how to fix it",
+            "`symphony doctor` checks the database and suggests a fix",
         ),
         StoreError::DiskFull(_) => Verdict::new(
             Exit::Failed,

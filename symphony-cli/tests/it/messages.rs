@@ -229,7 +229,7 @@ fn whoever_decides_on_work_sees_what_its_agent_never_read() {
     );
     let small = project.symphony(&["runs", "say", "sym-1", "x"]);
     assert!(
-        small.stderr.contains("the issue is written `SYM-1`"),
+        small.stderr.contains("write the issue as `SYM-1`"),
         "{small:?}"
     );
     project.assert_sound();

@@ -81,7 +81,7 @@ impl ListElsewhere {
             file => file.to_owned(),
         };
         Some(format!(
-            "This file now contains all of `{path}` and overrides {from}, which contained it before."
+            "This file now sets all of `{path}`, so it overrides {from}, which set it before."
         ))
     }
 }

@@ -124,7 +124,7 @@ fn stuck(session: &Session) -> anyhow::Result<Stop> {
     };
     let message = format!("{} is still `{}`", issue.id, issue.state.status());
     let hint = format!(
-        "`symphony -C '{root}' explain {}` and `symphony -C '{root}' runs logs {}` say why",
+        "`symphony -C '{root}' explain {}` and `symphony -C '{root}' runs logs {}` show why",
         issue.id, issue.id
     );
     Ok(Stop::new(Exit::Failed, message).hint(hint))

@@ -18,7 +18,8 @@ const CLOCK_WARNING_MS: u64 = 2_000;
 /// Columns that a line names.
 const NAMES_MAX: usize = 3;
 /// Where everything about servers is described.
-const GUIDE: &str = "docs/scale-out.md says how to set a server up; `symphony doctor` checks again";
+const GUIDE: &str =
+    "docs/scale-out.md describes how to set up a server; `symphony doctor` checks it again";
 
 /// Judges what a server says about itself.
 pub(super) fn check_server(address: &ServerAddress, facts: &ServerFacts) -> Vec<CheckView> {

@@ -43,7 +43,7 @@ fn by_piece(store: &Store, text: &str) -> anyhow::Result<Run> {
         Some(issue) if matches!(error, StoreError::NotFound { .. }) => {
             let message = error.to_string();
             Err(Stop::new(Exit::NotFound, message)
-                .hint(format!("the issue is written `{issue}`"))
+                .hint(format!("write the issue as `{issue}`"))
                 .into())
         }
         _ => Err(error.into()),

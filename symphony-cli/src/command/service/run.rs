@@ -34,7 +34,7 @@ impl WorkflowArgs {
             .map_or(0, |snapshot| snapshot.counts.running);
         if at_work > 0 {
             app.out.note(
-                "Agents continue, and the next `run --workflow` or `tick --workflow` looks after them. \
+                "Agents continue, and the next `run --workflow` or `tick --workflow` takes care of them. \
                  Press Ctrl-C again within three seconds to end them.",
             );
             if interrupts.wait_for_second() {
@@ -46,7 +46,7 @@ impl WorkflowArgs {
                     .map_err(|error| stop_of(&error))?;
                 if left > 0 {
                     app.out.note(&format!(
-                        "{} still ending. The next `run --workflow` or `tick --workflow` looks after the rest.",
+                        "{} still ending. The next `run --workflow` or `tick --workflow` takes care of the rest.",
                         if left == 1 { "1 agent is".to_owned() } else { format!("{left} agents are") }
                     ));
                 }

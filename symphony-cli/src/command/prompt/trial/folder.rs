@@ -213,7 +213,7 @@ impl TrialFolder {
             let message = format!("the copy {} of the set {set} {problem}", copy.display());
             return Err(Stop::new(Exit::Refused, message)
                 .hint(format!(
-                    "put it back as it was ({} is where it was copied from), or start another trial with another --name",
+                    "restore it (it was copied from {}), or start another trial with another --name",
                     origin.display()
                 ))
                 .into());
