@@ -17,7 +17,7 @@ use symphony_store::{StoreError, Suggestion, Suggestions};
 use crate::failure::Exit;
 use crate::place::Surroundings;
 
-/// The variable by which a shell asks. Its own name: another program's `COMPLETE` is none of ours.
+/// The variable by which a shell asks. It is not `COMPLETE`, which other programs use, too.
 const VARIABLE: &str = "SYMPHONY_COMPLETE";
 /// Phases that ship with a contract.
 const PHASES: [&str; 4] = ["research", "architecture", "grooming", "ready"];

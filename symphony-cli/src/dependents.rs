@@ -1,4 +1,4 @@
-//! The choice for issues that depend on what leaves: asked for in one place, told in one place.
+//! The choice for issues that depend on something that ends or is removed: the question and the answer.
 
 use symphony_core::id::IssueId;
 use symphony_core::issue::{DependentEffect, DependentsFate};

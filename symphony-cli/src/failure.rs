@@ -71,7 +71,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
             neutralised(&hint)
         ));
     }
-    // when standard error is gone there is nobody left to tell
+    // when standard error is closed, no one can read a message
     let _unwritten = stderr.write_all(lines.as_bytes());
     verdict.exit.into()
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C as a number that loops look at.
+//! Ctrl-C as a counter that loops read.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

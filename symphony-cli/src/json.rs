@@ -13,7 +13,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const VERSION_KEY: &str = "version";
 /// The version of documents that there is.
 const DOCUMENT_VERSION: u64 = 1;
-/// How `serde` names numbers, and what a person is told.
+/// How `serde` names numbers, and how a person reads them.
 const NUMBERS: [(&str, &str); 4] = [
     ("expected u8", "expected a whole number from 0 to 255"),
     (

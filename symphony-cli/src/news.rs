@@ -9,7 +9,7 @@ use symphony_store::{Store, StoreError};
 use symphony_view::Elsewhere;
 use symphony_view::{InboxView, PrNewsView};
 
-/// What was seen and said already.
+/// What was seen and reported already.
 #[derive(Debug)]
 pub(crate) struct News {
     prs: PrLook,

@@ -23,9 +23,9 @@ use crate::place::Surroundings;
 pub(crate) enum Permission {
     /// Agents, too: it reads, checks or prints, or writes only files that an agent can write without it.
     Agents,
-    /// Only a person, in whose name it is recorded; what an agent has in its place.
+    /// Only a person, in whose name it is recorded; with what an agent uses instead.
     Person(Instead),
-    /// It judges by itself who asks, because an agent may do a part of it.
+    /// The command checks itself who asks, because an agent may do a part of it.
     Own,
     /// Symphony itself starts it.
     Internal,
@@ -236,7 +236,7 @@ pub(crate) fn changes_reviews(command: &str) -> bool {
 pub(crate) enum Admission {
     /// As a person's.
     Person,
-    /// As one that agents may run, or that judges by itself who asks.
+    /// As a command that agents may run, or that checks itself who asks.
     Anyone,
 }
 

@@ -79,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// Looks at runs and shows what is new of them.
+    /// Reads the runs and shows what is new in them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -133,7 +133,7 @@ impl Progress {
     pub(crate) fn say(&self, text: &str) {
         match &self.bars {
             Some(bars) => {
-                // when the terminal is gone there is nobody left to tell
+                // when the terminal is gone, no one can read a message
                 let _unwritten = bars.println(one_line(text));
             }
             None if !self.out.is_json() => self.out.note(text),
@@ -158,7 +158,7 @@ impl Progress {
                 bar.set_message(format!("{head}: {} {event}", run.elapsed(Timestamp::now())));
             }
             None if self.out.is_json() => self.emit("run_progress", last, run),
-            // that it was started is said by what started it
+            // the step that started it has already reported that
             None if event.is_empty() => {}
             None => self.out.note(&format!("{head}: {event}")),
         }

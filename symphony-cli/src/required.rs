@@ -8,7 +8,7 @@ use owo_colors::OwoColorize as _;
 /// Prints an error of the command line. A group of options of which one is required is shown as that: clap lists it
 /// as if all were.
 pub(crate) fn print_error(error: &clap::Error) {
-    // a reader that went away is no error, and there is nobody else to tell
+    // a reader that went away is not an error, and no one else can read the message
     let _unwritten = match alternatives(error) {
         None => error.print(),
         Some(message) => {

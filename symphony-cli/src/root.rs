@@ -298,7 +298,7 @@ fn start_log(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .without_time()
-        // it would be told on the same standard error, and a supervisor whose log lies on a full disk would panic there
+        // the error would go to the same standard error, and a supervisor whose log is on a full disk would panic there
         .log_internal_errors(false)
         .with_target(verbose > 1);
     // only a second start could fail, and there is none

@@ -36,7 +36,7 @@ pub(crate) fn note_once(out: Output, installation: &Installation, store: &mut St
     }
 }
 
-/// Returns whether nobody said how the agents of a project are confined.
+/// Returns whether no setting says how the agents of a project are confined.
 fn has_no_level(installation: &Installation, project: &Project) -> bool {
     let inspected = installation.loaded().inspect_project(
         Some(&project.id),

@@ -11,7 +11,7 @@ macro_rules! prompt {
     };
 }
 
-/// All of them; a project's own files in its `prompts_dir` stand over them.
+/// All of them; a project's files in its `prompts_dir` override them.
 pub(crate) const SHIPPED: ShippedPrompts = ShippedPrompts {
     profiles: &[
         prompt!("profiles/architect.md"),

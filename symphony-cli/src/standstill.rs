@@ -60,8 +60,8 @@ pub(crate) fn breakers_of(items: &[InboxItem]) -> BTreeSet<IssueId> {
     breakers.filter_map(|item| item.issue.clone()).collect()
 }
 
-/// Returns why nothing goes on by itself although something waits, or none when all is well. `paused_since` is when a person paused
-/// dispatch, if one did.
+/// Returns why nothing continues by itself although something waits; none otherwise. `paused_since` is when a person
+/// paused dispatch, if one did.
 pub(crate) fn standstill(
     tick: &TickView,
     before: &BTreeSet<IssueId>,

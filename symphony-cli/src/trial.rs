@@ -1,4 +1,4 @@
-//! Trying the gates before an agent is paid: what a person sees meanwhile, and what they are told then.
+//! Trying the gates before an agent is paid: what a person sees meanwhile, and the result.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -100,7 +100,7 @@ fn note_change(
     Ok(())
 }
 
-/// Notes what a trial came to: what is red holds the project before its first worker, until it is green. An agent's trial is
+/// Records the result of a trial: what is red holds the project before its first worker, until it is green. An agent's trial is
 /// only shown: its environment may be its own work.
 ///
 /// # Errors

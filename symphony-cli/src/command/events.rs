@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::failure::Context as _;
 use crate::value::{RunReference, issue_id};
 
-/// Time between two looks at a log that is followed.
+/// Time between two reads of a log that is followed.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// What `events` takes.

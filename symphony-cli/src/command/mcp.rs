@@ -250,7 +250,7 @@ fn library(installation: &Installation, project: &Project) -> Option<PromptLibra
         .ok()
 }
 
-/// Returns where the work lies, for `create_pr`; none when it has no worktree.
+/// Returns the worktree with the work, for `create_pr`; none when it has none.
 fn workspace(
     installation: &Installation,
     project: &Project,

@@ -26,7 +26,7 @@ use crate::reap::reap_supervisors;
 use crate::sandbox_notice::note_once;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after, waiting_items};
 
-/// Time between two looks at the runs.
+/// Time between two checks of the runs.
 const LOOK: Duration = Duration::from_millis(200);
 /// Time after which a loop that ends when nothing is left to do looks again, when a tick did something that needs no waiting for.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -112,7 +112,7 @@ struct Loop<'a> {
     store: Store,
     interrupts: Interrupts,
     progress: Progress,
-    /// Runs whose end was not told yet.
+    /// Runs whose end was not reported yet.
     live: Vec<RunId>,
     /// The problems of the last tick.
     told: Vec<String>,
@@ -125,9 +125,9 @@ struct Loop<'a> {
     breakers_now: BTreeSet<IssueId>,
     /// What the last tick found on hold.
     holds: Vec<Hold>,
-    /// When what waits may go on by itself, as the last tick found it.
+    /// When what waits may continue by itself, as the last tick found it.
     dues: Vec<Timestamp>,
-    /// Since when no run on an issue or a plan was at work; only a loop that ends when nothing is left to do asks.
+    /// Since when no run on an issue or a plan was live; only a loop that ends when nothing is left to do asks.
     idle_since: Option<Timestamp>,
 }
 
@@ -230,7 +230,7 @@ impl Loop<'_> {
                 tick: &view,
             })?;
         } else {
-            // what lasts is told once
+            // a problem that lasts is reported once
             for problem in view.problems.iter().filter(|p| !self.told.contains(p)) {
                 self.progress.say(&format!("Problem: {problem}"));
             }
@@ -272,7 +272,7 @@ impl Loop<'_> {
         Ok(self.store.runs(&newest)?.pop().map(|run| run.id))
     }
 
-    /// Says what is started by itself in a while, and when: once for each time.
+    /// Reports once what will start later by itself, and when.
     fn say_waits(&mut self, tick: &TickView) -> anyhow::Result<()> {
         if tick.busy {
             // it has looked at nothing

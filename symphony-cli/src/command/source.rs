@@ -25,7 +25,7 @@ pub(super) fn find_source(
     if let Some(plan) = find_plan(app, session, name)? {
         return Ok(plan.into());
     }
-    // an unknown issue is said to be that
+    // an unknown issue is reported as such
     let stop = match found.transpose() {
         Err(error) => return Err(error.into()),
         Ok(_) => Stop::new(

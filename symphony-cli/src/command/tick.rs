@@ -86,7 +86,7 @@ impl TickArgs {
             let today = TodayView::load(&store, None, &holds, Timestamp::now());
             view.today = Some(today.context("tick")?);
             let paused = store.paused_since().context("tick")?;
-            // a tick that started something goes on; what waits meanwhile is the next one's
+            // a tick that started something continues; the next tick takes what waits meanwhile
             view.standstill = if view.runs.is_empty() && view.live.is_empty() {
                 standstill(&view, &breakers, &after, paused)
             } else {
@@ -146,7 +146,7 @@ fn publish(installation: &Installation) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says that another tick is at work; one that is past a time limit is a failure that cron is to mail.
+/// Reports that another tick is running; one that is past a time limit is a failure, so that cron mails it.
 fn busy(app: &App, late: Option<&Stuck>) -> anyhow::Result<Exit> {
     let view = TickView::busy(late);
     if !app.out.is_quiet() || app.out.is_json() || late.is_none() {

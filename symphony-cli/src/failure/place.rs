@@ -4,7 +4,7 @@ use symphony_core::command_line::shell_quoted;
 use symphony_runner::database::DatabaseRefusal;
 use symphony_store::ProjectRefusal;
 
-/// Says how a database comes to be used, restored or taken along.
+/// Hints about databases that cannot be used, restored or moved.
 pub(super) fn database_hint(error: &DatabaseRefusal) -> Option<String> {
     let hint = match error {
         DatabaseRefusal::Missing { root, .. } => {

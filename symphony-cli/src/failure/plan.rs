@@ -121,7 +121,7 @@ pub(super) fn of_order(plan: &PlanId, error: &PlanTransitionError) -> Verdict {
     }
 }
 
-/// What can be ordered of a phase that stands somewhere.
+/// What can be ordered for a phase in a given state.
 fn orders_of_phase(plan: &PlanId, phase: &PlanPhaseId, from: PhaseStatus) -> String {
     let typed = |verb: &str| format!("`symphony plan {verb} --plan {plan} {phase}`");
     let (retry, skip, abort) = (typed("retry"), typed("skip"), typed("abort"));

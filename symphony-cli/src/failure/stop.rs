@@ -1,4 +1,4 @@
-//! Stopping a command: its exit code, what is said, and the hint.
+//! Stopping a command: its exit code, its message and its hint.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A screen of its own on a terminal, for what is drawn again and again.
+//! The alternate screen of a terminal, for what is redrawn again and again.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;

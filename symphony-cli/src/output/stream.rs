@@ -159,7 +159,7 @@ impl Output {
         self.write(&format!("{text}\n"))
     }
 
-    /// Writes a text that is made for programs (completions, a schema, raw logs) as it is.
+    /// Writes a text for programs (completions, a schema, raw logs) unchanged.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -182,7 +182,7 @@ impl Output {
         }
     }
 
-    /// Writes bytes as they are, past the filter of colours.
+    /// Writes bytes unchanged, without the filter of colours.
     ///
     /// # Errors
     /// When standard output cannot be written.
@@ -202,7 +202,7 @@ impl Output {
         for more in lines {
             line.push_str(&format!("  {}\n", one_line(more)));
         }
-        // when standard error is gone there is nobody left to tell
+        // when standard error is closed, no one can read a message
         let _unwritten = anstream::stderr().lock().write_all(line.as_bytes());
     }
 
@@ -210,7 +210,7 @@ impl Output {
     pub(crate) fn note(self, text: &str) {
         if !self.quiet {
             let line = format!("{}\n", one_line(text));
-            // when standard error is gone there is nobody left to tell
+            // when standard error is closed, no one can read a message
             let _unwritten = anstream::stderr().lock().write_all(line.as_bytes());
         }
     }

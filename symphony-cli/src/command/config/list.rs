@@ -28,7 +28,7 @@ impl ListElsewhere {
     /// # Errors
     /// When the configuration or the database cannot be read.
     pub(super) fn find(app: &App, file: &Path, key: &str) -> anyhow::Result<Option<Self>> {
-        // what is wrong with the key is said by who sets it
+        // the step that sets the key reports what is wrong with it
         let Ok(key) = KeyPath::parse(key) else {
             return Ok(None);
         };

@@ -71,7 +71,7 @@ impl SetArgs {
         let edit = prepare_over(&file, role(self.global), key, &self.value, whole)
             .map_err(|error| refusal(error, &self.value))
             .with_context(what)?;
-        // a value that is right by itself can be at odds with others
+        // a value that is valid alone can contradict others
         let (before, after) = problems_around(app, &edit).with_context(what)?;
         let new: Vec<String> = after
             .iter()
@@ -137,7 +137,7 @@ fn warn_of_missing_programs(app: &App) -> anyhow::Result<()> {
         return Ok(());
     }
     let session = app.session()?;
-    // what is wrong with the configuration was said above
+    // problems of the configuration were reported above
     let Ok(config) = session.config() else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! What a demo left behind: nothing, or it says so.
+//! What a demo left behind, which should be nothing.
 
 use serde::Serialize;
 use symphony_runner::process::sweep_marked;

@@ -1,4 +1,4 @@
-//! The pace of the scripted agent: it takes its time once somebody watches.
+//! The pace of the scripted agent: it slows down once a person watches.
 
 use serde_json::{Value, json};
 

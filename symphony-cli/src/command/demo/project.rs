@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::command::InitArgs;
 use crate::failure::{Context as _, Exit, Stop};
 
-/// Folders of one name that are told apart by a number.
+/// Folders of one name that a number distinguishes.
 const SAME_NAME_MAX: u32 = 1000;
 
 /// The files of the project before any agent came.
@@ -63,7 +63,7 @@ pub(super) struct Files {
     pub(super) provider: ProviderName,
 }
 
-/// Chooses the folder: a new one, or the wanted one, with a number behind its name when something is there already.
+/// Chooses the folder: a new one, or the wanted one, with a number after its name if it is not empty.
 pub(super) fn choose_folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
     let Some(wanted) = wanted else {
         let folder = tempfile::Builder::new()
@@ -118,7 +118,7 @@ impl Files {
         Ok(Self { config, provider })
     }
 
-    /// Lets the scripted agents pause between their turns, for somebody who watches.
+    /// Lets the scripted agents pause between their turns, for a person who watches.
     pub(super) fn slow_down(folder: &Path) -> anyhow::Result<()> {
         write(&folder.join(SCENARIO_FILE), &slowed_down(SCENARIO))
     }
@@ -175,7 +175,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     fs::write(path, text).with_context(what)
 }
 
-/// Makes a repository of its own with a first commit; neither templates nor signing of the user's come into it.
+/// Creates a repository with a first commit, without the user's templates and commit signing.
 fn commit(folder: &Path) -> Result<(), git2::Error> {
     let mut options = RepositoryInitOptions::new();
     options

@@ -1,4 +1,4 @@
-//! What worktrees lack of the base: submodules, and files that Git LFS keeps elsewhere. Work goes on without them.
+//! What worktrees lack of the base: submodules, and files that Git LFS keeps elsewhere. Work continues without them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use symphony_workspace::{CommitId, Elsewhere, FilterUse, LFS_FILTER, Repository,
 
 use super::check::CheckView;
 
-/// Names that are told; the rest is counted.
+/// Names that are listed; the rest is counted.
 const NAMES_MAX: usize = 5;
 
 pub(super) fn check_contents(

@@ -1,4 +1,4 @@
-//! Whether people are told of what waits for them.
+//! Whether notifications reach people.
 
 use symphony_core::Timestamp;
 use symphony_runner::RunnerError;
@@ -8,8 +8,8 @@ use symphony_view::text::ago;
 
 use super::check::CheckView;
 
-/// Tells how the last notification ended; nothing where no command is configured, or the configuration is broken, which is
-/// told elsewhere.
+/// Reports how the last notification ended; nothing if no command is configured, or if the configuration is broken, which is
+/// reported elsewhere.
 pub(super) fn check_notify(installation: &Installation, project: &Project) -> Option<CheckView> {
     const CHECK: &str = "notify";
     let line = installation.project_config(project).ok()?.notify?;

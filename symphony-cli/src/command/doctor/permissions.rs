@@ -12,7 +12,7 @@ use super::check::CheckView;
 const CHECK: &str = "permissions";
 /// The bits of everybody else.
 const OTHERS: u32 = 0o077;
-/// Files that are named; more say no more.
+/// Files that are named; a longer list would not help.
 const NAMED_MAX: usize = 3;
 
 pub(super) fn check_permissions(installation: &Installation) -> Vec<CheckView> {

@@ -11,7 +11,7 @@ use symphony_workspace::FilterUse;
 pub(super) enum Seeker {
     /// Symphony itself, its git, and hooks: the plain search path.
     Symphony,
-    /// Agents, gates and the set-up: the search path that is made for agents.
+    /// Agents, gates and the set-up: the search path that agents get.
     Agent,
 }
 

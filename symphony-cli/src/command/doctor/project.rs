@@ -153,7 +153,7 @@ pub(super) fn unusable(check: &'static str, error: &WorkspaceError) -> CheckView
     }
 }
 
-/// What stands where worktrees of Symphony go, or has their branches.
+/// What is in the place of Symphony's worktrees, or has their branches checked out.
 fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
     const CHECK: &str = "worktrees";
     let looked = repository
@@ -263,7 +263,7 @@ fn check_prompts(
     project: &Project,
 ) -> Vec<CheckView> {
     const CHECK: &str = "prompts";
-    // the database answers, or its own check has said what is wrong with it
+    // the database answers, or its own check has reported what is wrong with it
     let store = installation.existing_store().ok().flatten();
     let recorded = store.as_ref().map(|store| (store, project));
     let findings = match lint_project(installation, config, &project.root, recorded) {

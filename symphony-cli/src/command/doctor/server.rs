@@ -9,7 +9,7 @@ use symphony_view::text::plural;
 use super::check::CheckView;
 
 const CHECK: &str = "server";
-/// The oldest version that is supported; older ones get no corrections any more.
+/// The oldest version that is supported; older ones no longer get corrections.
 const VERSION_MIN: i64 = 140_000;
 /// How far two clocks may differ: leases of runs are compared by them.
 const CLOCK_MAX_MS: u64 = CLOCKS_APART_MS_MAX;

@@ -317,7 +317,7 @@ fn options(installation: &Installation) -> RepositoryOptions {
     }
 }
 
-/// Looks at what agents will be told. Files that cannot be read keep nothing from being set up: `doctor` reports them.
+/// Checks the texts that agents will get. Files that cannot be read do not prevent the set-up: `doctor` reports them.
 fn lint(installation: &Installation, config: &ProjectConfig, project: &Project) -> Vec<Finding> {
     lint_project(installation, config, &project.root, None).unwrap_or_else(|error| {
         tracing::warn!(%error, "the prompts were not checked");

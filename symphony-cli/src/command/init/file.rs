@@ -36,7 +36,7 @@ pub(super) struct Written {
     pub(super) path: PathBuf,
     /// Whether it was written now.
     pub(super) is_new: bool,
-    /// What stands in it, when it was written now and nothing was added.
+    /// Its text, if it was written now and nothing was added.
     pub(super) file: Option<InitFile>,
     /// The project, with what the database keeps of it.
     pub(super) project: Project,
@@ -123,7 +123,7 @@ pub(super) fn remark_in_file(root: &Path, file: &InitFile, trial: &Trial) -> any
     let InitChecks::Proposed { setup, gates } = &mut remarked.checks else {
         return Ok(());
     };
-    // what a command printed may be nobody else's business
+    // what a command printed may be private
     let quote = match file.readers {
         FileReaders::OnePerson => Quote::TellingLine,
         FileReaders::Team => Quote::Nothing,

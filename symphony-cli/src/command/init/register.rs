@@ -10,7 +10,7 @@ use symphony_store::{NewProject, Project, Store};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 
-/// Projects of one name that are told apart by a number.
+/// Projects of one name that a number distinguishes.
 const SAME_NAME_MAX: u32 = 100;
 
 /// Refuses a repository that is set up with a database of its own.

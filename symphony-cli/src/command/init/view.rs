@@ -79,7 +79,7 @@ pub(crate) struct InitView {
     pub(crate) agents: Vec<FoundAgent>,
     /// The programs that speak the Agent Client Protocol, as they are configured.
     pub(crate) acp: Vec<AcpView>,
-    /// With what workers and judges would run, and why; none where they cannot start.
+    /// What workers and judges would run with, and why; none if they cannot start.
     #[serde(skip)]
     pub(crate) runs_with: Option<String>,
     /// What a run gets of its models and settings in the sandbox, and what it lacks; none where nothing is kept from it.
@@ -88,7 +88,7 @@ pub(crate) struct InitView {
     /// Why no agent can be started yet; `doctor` says it of programs.
     #[serde(skip)]
     pub(crate) provider_problem: Option<String>,
-    /// What is wrong with what agents of the project will be told.
+    /// Problems of the texts that agents of the project get.
     pub(crate) prompts: Vec<Finding>,
 }
 

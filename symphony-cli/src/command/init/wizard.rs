@@ -2,7 +2,7 @@
 //!
 //! A configuration file wins over the database, where the wizard's findings are. Gates in the file that are exactly what
 //! `init` proposes are no one's decision: they move to the database, where they hold until the wizard has found better ones.
-//! Gates that a person wrote stay, and the person is told that they win.
+//! Gates that a person wrote stay, and `init` says that they override the wizard's.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Ending an issue by a person's word, and what is said of it.
+//! Ending an issue for a person, and the sentence about it.
 
 use serde::Serialize;
 use symphony_core::id::IssueId;
@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::dependents::{choose_fate, fate_in_words};
 use crate::live_run::note_ending;
 
-/// Ends an issue, after the fate of those that depend on it is known: asked for on a terminal, where nobody typed it.
+/// Ends an issue, after the fate of those that depend on it is known: asked for on a terminal, unless it was typed.
 pub(super) fn carry_out(
     app: &App,
     session: &mut Session,

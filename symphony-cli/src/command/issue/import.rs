@@ -42,7 +42,7 @@ pub(crate) struct ImportArgs {
     format: Option<Format>,
 }
 
-/// What an import came to.
+/// What an import added.
 #[derive(Debug, Serialize)]
 struct ImportView {
     added: Vec<LineView>,

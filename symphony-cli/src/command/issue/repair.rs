@@ -6,7 +6,7 @@ use symphony_runner::session::Session;
 
 use crate::failure::{Exit, Stop, did_you_mean};
 
-/// Says how a person goes on whose label for the repair of a gate is refused.
+/// Says how to continue when a label for the repair of a gate is refused.
 pub(super) fn of_repairs(session: &Session, error: RunnerError) -> anyhow::Error {
     let RunnerError::Order(refusal) = error else {
         return error.into();

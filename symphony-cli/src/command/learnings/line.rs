@@ -34,7 +34,7 @@ pub(super) struct LearningLine {
     labels: Vec<String>,
     #[serde(default)]
     state: Option<LearningState>,
-    /// What exports said before there were states.
+    /// The field that exports had before there were states.
     #[serde(default, skip_serializing)]
     retired: bool,
     #[serde(default)]

@@ -109,7 +109,7 @@ fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<Deliv
     })
 }
 
-/// Says how a person goes on whose approval open points keep back.
+/// Says how to continue when open points block an approval.
 fn of_open_points(error: StoreError, issue: &IssueId) -> anyhow::Error {
     let StoreError::Point(PointError::Open { points }) = &error else {
         return error.into();

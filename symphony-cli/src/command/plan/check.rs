@@ -26,7 +26,7 @@ pub(crate) struct CheckArgs {
 struct Checked {
     path: String,
     valid: bool,
-    /// How many there are; 0 when they could not be told.
+    /// How many there are; 0 when they could not be counted.
     phases: usize,
     levels: usize,
     widest_level: usize,

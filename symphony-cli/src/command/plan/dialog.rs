@@ -26,7 +26,7 @@ pub(super) struct Dialog {
     corrected: bool,
 }
 
-/// What a person said.
+/// What a person answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Said {
     /// Nothing yet.

@@ -111,7 +111,7 @@ impl RunArgs {
             };
             return Ok((session, meant));
         }
-        // a file that is wrong is told in repositories that are not set up, too
+        // an invalid file is reported in repositories that are not set up, too
         let source = load_plan(app, self.file.as_deref());
         let source = source.map_err(|error| with_open_plan(app, error))?;
         let session = app.session()?;
@@ -180,7 +180,7 @@ impl RunArgs {
             ));
             return Ok(exit_after(&result));
         }
-        // a person at the terminal is asked, unless this command was told to wait
+        // a person at the terminal is asked, unless an option of this command says to wait
         let may_ask = self.on_failure != Some(OnFailure::Wait);
         let mode = match record.options.on_failure {
             OnFailure::Ask | OnFailure::Wait if may_ask && is_possible(app.out) => {

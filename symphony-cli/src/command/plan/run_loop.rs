@@ -24,7 +24,7 @@ use crate::interrupt::Interrupts;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 
-/// Time between two looks at the plan.
+/// Time between two checks of the plan.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The loop while it runs.
@@ -38,7 +38,7 @@ pub(super) struct PlanLoop<'a> {
     progress: Progress,
     dialog: Option<Dialog>,
     shown: BTreeSet<RunId>,
-    /// What was said and is not said again.
+    /// What was printed and is not printed again.
     told: BTreeSet<String>,
     after: AfterReview,
 }
@@ -63,7 +63,7 @@ fn is_over(record: &PlanRecord) -> bool {
     state.status.is_ended() || is_reviewed || state.awaits_review(record.completion())
 }
 
-/// Why the loop goes on.
+/// Why the loop continues.
 enum Next {
     Round,
     Leave,
@@ -209,7 +209,7 @@ impl<'a> PlanLoop<'a> {
         }
     }
 
-    /// Shows the phases at work until the next round is due.
+    /// Shows the running phases until the next round is due.
     fn watch(&mut self, round: &PlanRound) -> anyhow::Result<Next> {
         let watch = PlanWatch::after(round, self.drive.project());
         let runs: Vec<RunId> = self.shown.iter().cloned().collect();
@@ -225,7 +225,7 @@ impl<'a> PlanLoop<'a> {
                         self.answer(&round.record, phase, choice);
                         return Ok(Next::Round);
                     }
-                    // as where nobody could be asked in the first place
+                    // as where no one could be asked in the first place
                     Said::End => {
                         self.dialog = None;
                         return Ok(Next::Round);
@@ -247,7 +247,7 @@ impl<'a> PlanLoop<'a> {
             Ok((_, warnings)) => warnings
                 .iter()
                 .for_each(|warning| self.progress.say(&format!("Warning: {warning}"))),
-            // somebody else answered meanwhile
+            // another person answered meanwhile
             Err(error) => self
                 .progress
                 .say(&format!("Your answer has no effect: {error}")),
@@ -277,7 +277,7 @@ impl<'a> PlanLoop<'a> {
         } = self;
         let record = store.plan(drive.plan())?;
         progress.clear_bar();
-        // they may have changed while its phases were at work
+        // they may have changed while its phases were running
         let configured = app.session()?.configured_gates();
         let result = PlanResult::new(store, &record, conclusion, &configured)?;
         app.out.answer(&result)?;
@@ -287,8 +287,8 @@ impl<'a> PlanLoop<'a> {
         }
     }
 
-    /// Merges the pull request of the work. What reached the user's branch by itself is a person's to accept, not this order's:
-    /// that was given before anyone knew.
+    /// Merges the pull request of the work. Only a person may accept work that reached the user's branch outside
+    /// Symphony; this order may not: it was given before anyone knew about that work.
     fn merge(&mut self, pr: PrId) -> anyhow::Result<()> {
         let told = self.store.plan_notices(self.drive.plan())?;
         let mut landed = told
@@ -313,7 +313,7 @@ impl<'a> PlanLoop<'a> {
         Ok(())
     }
 
-    /// Leaves the phases at work to their supervisors, or ends them after a second Ctrl-C.
+    /// Leaves the running phases to their supervisors, or ends them after a second Ctrl-C.
     fn leave(&mut self, round: &PlanRound) -> anyhow::Result<Exit> {
         let live: Vec<RunId> = round
             .live

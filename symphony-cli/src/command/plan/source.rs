@@ -67,10 +67,10 @@ fn with_command(error: PlanError, path: &Path) -> anyhow::Error {
     }
 }
 
-/// Loads a plan file, the one that is named or the one that is found; its warnings are told on standard error.
+/// Loads a plan file, the one that is named or the one that is found; its warnings go to standard error.
 ///
 /// # Errors
-/// When there is none, or it is not right.
+/// When there is none, or it is not valid.
 pub(super) fn load_plan(app: &App, file: Option<&Path>) -> anyhow::Result<PlanSource> {
     let path = named_or_found(app, file)?;
     let text = read_plan(app, &path)?;

@@ -109,7 +109,7 @@ fn state_file_of(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The folders that Claude Code names: where it is at work, then the project's.
+/// The folders that Claude Code names: its current folder, then the project's.
 fn given_folders() -> Option<Vec<PathBuf>> {
     let given: Value = given_json()?;
     let text = |pointer: &str| given.pointer(pointer).and_then(Value::as_str);

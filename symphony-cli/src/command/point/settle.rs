@@ -67,7 +67,7 @@ impl ReopenArgs {
     }
 }
 
-/// Says how an agent comes to work on open points, where the work is in review: no one looks at them by itself then.
+/// Says how to have an agent work on open points while the work is in review: no agent reads them until then.
 pub(super) fn how_it_goes_back(
     session: &Session,
     of: &PullRequestOf,

@@ -34,7 +34,7 @@ impl PublishArgs {
             if app.out.is_json() {
                 app.out.json(&view)?;
             }
-            // what it said last, before how it ended
+            // its last line of output comes before the line on how it ended
             let mut lines = outcome.output.lines().rev();
             let how = lines.next().unwrap_or_default();
             let said = lines.find(|line| !line.trim().is_empty()).unwrap_or(how);

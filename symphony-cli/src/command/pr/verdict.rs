@@ -168,7 +168,7 @@ fn waits_for_person(plan: &PlanId) -> String {
     )
 }
 
-/// Gives a verdict on the pull request that was named, and says how a person goes on where it is refused.
+/// Gives a verdict on the pull request that was named, and says how to continue if it is refused.
 pub(crate) fn give(
     app: &App,
     reference: &PrReference,
@@ -196,7 +196,7 @@ pub(crate) fn give(
     })
 }
 
-/// Says how a person goes on whose approval open points keep back.
+/// Says how to continue when open points block an approval.
 fn of_open_points(error: StoreError, pr: &PullRequest) -> anyhow::Error {
     let StoreError::Point(PointError::Open { points }) = &error else {
         return error.into();

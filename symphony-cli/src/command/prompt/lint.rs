@@ -37,7 +37,7 @@ impl LintArgs {
     }
 }
 
-/// Looks at the prompts of the repository here, set up or not.
+/// Checks the prompts of this repository, whether it is set up or not.
 ///
 /// # Errors
 /// When its configuration is wrong, or a file cannot be read.

@@ -153,7 +153,7 @@ fn criteria_of_documents(first: &PullRequest) -> Vec<String> {
         .collect()
 }
 
-/// What people said before the first worker started.
+/// What people commented before the first worker started.
 fn comments_before(store: &Store, issue: &IssueId) -> anyhow::Result<Vec<RecordedComment>> {
     let filter = RunFilter {
         issue: Some(issue.clone()),

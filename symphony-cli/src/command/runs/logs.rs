@@ -19,7 +19,7 @@ use crate::failure::{Context as _, Exit, Stop};
 use crate::output::{LongAnswer, Wanted};
 use crate::value::RunReference;
 
-/// Time between two looks at a log that is followed.
+/// Time between two reads of a log that is followed.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The same for a log that comes from another host: it comes every five seconds.
@@ -184,7 +184,7 @@ impl LogsArgs {
         opened.with_context(|| format!("read {}", path.display()))
     }
 
-    /// Writes lines: bytes for programs as they are, and for a person in a pager if there is one.
+    /// Writes lines: unchanged bytes for programs, and for a person in a pager if there is one.
     fn write(
         &self,
         app: &App,

@@ -185,7 +185,7 @@ impl AgentTerminal {
         }
     }
 
-    /// Gives the terminal to the person's shell until they continue this job. The agent goes on meanwhile.
+    /// Gives the terminal to the person's shell until they continue this job. The agent continues meanwhile.
     fn suspend(&mut self, taken: &mut Taken) -> io::Result<()> {
         taken.give_back();
         kill_current_process_group(Signal::TSTP)?;
@@ -283,7 +283,7 @@ fn has_suspend(keys: &[u8]) -> bool {
         .any(|one| keys.windows(one.len()).any(|part| part == *one))
 }
 
-/// Returns what was typed without Ctrl-Z: no shell is above the agent that could continue it, so it would wait for ever.
+/// Returns what was typed without Ctrl-Z: no shell is above the agent that could continue it, so it would wait forever.
 fn without_suspend(keys: &[u8]) -> Vec<u8> {
     let mut rest = keys;
     let mut kept = Vec::new();

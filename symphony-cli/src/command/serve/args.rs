@@ -29,7 +29,7 @@ use crate::interrupt::Interrupts;
 /// The port by default.
 const PORT: u16 = 7667;
 
-/// Time between two looks at Ctrl-C.
+/// Time between two checks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What `serve` takes.

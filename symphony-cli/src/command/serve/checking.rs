@@ -17,7 +17,7 @@ const TIME_MAX: Duration = Duration::from_mins(1);
 /// Most bytes of an answer that are read.
 const ANSWER_BYTES_MAX: u64 = 4 << 20;
 
-/// Time between two looks at the process.
+/// Time between two checks of the process.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A document of the command.

@@ -64,7 +64,7 @@ impl Drop for Ticking {
         // it looks when it wakes up; where a wish waits for it, it wakes up anyway
         let _wakes_up = self.wishes.try_send(());
         if let Some(thread) = self.thread.take() {
-            // it ends by itself; a panic in it was printed
+            // the thread ends by itself, and has printed its panic
             let _ended = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! `symphony serve user`: who may use the page besides whoever serves it.
+//! `symphony serve user`: the users of the page, besides the person who serves it.
 
 use std::path::{Path, PathBuf};
 

@@ -257,7 +257,7 @@ impl TrialArgs {
         Ok(None)
     }
 
-    /// Runs one case and records what it came to; or says why the trial cannot go on.
+    /// Runs one case and records its result; or says why the trial cannot continue.
     fn one(
         &self,
         app: &App,

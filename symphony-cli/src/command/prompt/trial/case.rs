@@ -56,7 +56,7 @@ pub(super) struct Case<'a> {
     pub(super) issue: &'a RecordedIssue,
 }
 
-/// What a set-up came to.
+/// How a set-up ended.
 #[derive(Debug)]
 pub(super) enum SetUp {
     /// It can be driven.

@@ -1,4 +1,4 @@
-//! Driving a case: ticks until its issue is approved, or nothing goes on by itself.
+//! Driving a case: ticks until its issue is approved, or nothing continues by itself.
 
 use std::time::Duration;
 
@@ -77,7 +77,7 @@ pub(super) fn drive(
     Ok(Driven::Ended(CaseEnd::LeftOut { reason }))
 }
 
-/// What a tick came to.
+/// The result of a tick.
 #[derive(Debug)]
 struct Step {
     due: Due,
@@ -205,7 +205,7 @@ fn stopped_by_hold(session: &Session) -> anyhow::Result<Option<Driven>> {
     }))
 }
 
-/// Returns why nothing goes on by itself.
+/// Returns why nothing continues by itself.
 fn standing(session: &mut Session, id: &IssueId) -> anyhow::Result<CaseEnd> {
     let (items, _) = waiting_items(&session.installation, &mut session.store)?;
     // what is about the whole project keeps the issue waiting, too

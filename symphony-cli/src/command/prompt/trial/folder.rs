@@ -117,7 +117,7 @@ impl TrialFolder {
         }))
     }
 
-    /// Begins a trial, or goes on with one that was begun with the same sets, issues and provider.
+    /// Begins a trial, or continues one that was begun with the same sets, issues and provider.
     ///
     /// # Errors
     /// When it was begun with others, or cannot be written.
@@ -237,7 +237,7 @@ impl TrialFolder {
         plan_cases(&self.manifest.name, &issues, self.manifest.pairing)
     }
 
-    /// Returns what a case came to; none while it has not ended.
+    /// Returns the result of a case; none while it has not ended.
     ///
     /// # Errors
     /// When its file cannot be read.
@@ -292,7 +292,7 @@ impl TrialFolder {
         Ok(spent)
     }
 
-    /// Records what a case came to.
+    /// Records the result of a case.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -1,4 +1,4 @@
-//! `prompt trial --live`: what issues in real work came to under each set, from what was recorded.
+//! `prompt trial --live`: the results of issues in real work under each set, from the records.
 
 use std::collections::{BTreeMap, BTreeSet};
 

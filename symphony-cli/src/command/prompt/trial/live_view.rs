@@ -15,7 +15,7 @@ pub(super) struct LiveTrialView {
     name: TrialName,
     /// Whether it is configured, so that issues are still given sets.
     live: bool,
-    /// The part of the issues that gets B now; absent when it is not configured any more.
+    /// The part of the issues that gets B now; absent when it is no longer configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<Share>,
     /// Issues that were given a set, each with all below it.

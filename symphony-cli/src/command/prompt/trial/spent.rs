@@ -43,7 +43,7 @@ impl CaseSpending {
 pub(super) struct TrialSpending {
     /// Tokens of all tries.
     pub(super) tokens: Tokens,
-    /// Costs, as far as the provider told them.
+    /// Costs, as far as the provider reported them.
     pub(super) cost: UsdMicros,
     /// Tokens of runs whose cost is not known.
     pub(super) tokens_without_cost: Tokens,
@@ -52,7 +52,7 @@ pub(super) struct TrialSpending {
 }
 
 impl TrialSpending {
-    /// Adds a case: all its runs, and what it came to if it has ended.
+    /// Adds a case: all its runs, and its result if it has ended.
     pub(super) fn add(&mut self, runs: &CaseSpending, outcome: Option<&CaseOutcome>) {
         let counted = outcome.map_or(Tokens::ZERO, |outcome| outcome.tokens);
         let mut tokens = Tokens::ZERO;

@@ -185,7 +185,8 @@ fn signed(measure: Measure, value: f64) -> String {
     format!("{value:+.digits$}")
 }
 
-/// Shows what a set came to; a mean of only some of its cases says of how many, since those without a value may be unlike the others.
+/// Shows the results of a set; a mean of only some of its cases says of how many, since cases
+/// without a value may differ from the others.
 fn of_set(measure: Measure, set: &SetReport, cases: u64) -> String {
     let Some(estimate) = set.estimate else {
         return "-".to_owned();
@@ -214,7 +215,7 @@ fn of_difference(measure: Measure, found: &Difference) -> String {
     )
 }
 
-/// Says what the difference comes to, and never more.
+/// Says what the difference shows, and never more.
 fn result(measure: &MeasureReport) -> String {
     let more = match measure.more_cases {
         _ if measure.found == SetDifference::TooFew => match measure.pairs {
@@ -234,7 +235,7 @@ fn result(measure: &MeasureReport) -> String {
     }
 }
 
-/// Says in a line what a case came to.
+/// Returns the result of a case in one line.
 pub(super) fn outcome_line(case: &CaseOutcome) -> String {
     let subject = format!("{} with {}", case.issue, case.set);
     let attempts = usize::try_from(case.attempts).unwrap_or(usize::MAX);
