@@ -385,19 +385,19 @@ fn ways_from(id: &str, status: IssueStatus) -> String {
 
 /// Names the command that lists things of a kind.
 fn listing(what: &str) -> String {
-    let command = match what {
-        "issue" => "symphony issue list",
-        "run" => "symphony runs list",
-        "pull request" => "symphony pr list",
-        "learning" => "symphony learnings list",
-        "project" => "symphony project list",
-        "plan" => "symphony plan list",
-        "phase of the plan" => "symphony plan status",
-        "review point" => "symphony point list ISSUE",
+    let (command, things) = match what {
+        "issue" => ("symphony issue list", "the issues"),
+        "run" => ("symphony runs list", "the runs"),
+        "pull request" => ("symphony pr list", "the pull requests"),
+        "learning" => ("symphony learnings list", "the learnings"),
+        "project" => ("symphony project list", "the projects"),
+        "plan" => ("symphony plan list", "the plans"),
+        "phase of the plan" => ("symphony plan status", "the phases"),
+        "review point" => ("symphony point list ISSUE", "the review points"),
         // of notices, and of all else that a person names by what the inbox shows
-        _ => "symphony inbox",
+        _ => ("symphony inbox", "what needs your attention"),
     };
-    format!("`{command}` lists what exists")
+    format!("`{command}` lists {things}")
 }
 
 fn of_config(error: &ConfigFileError) -> Verdict {

@@ -200,7 +200,7 @@ fn rows() -> Vec<Row> {
         (
             words(&["issue", "show", "SYM-999999999999999999"]),
             Some(
-                "error: failed to show SYM-999999999999999999: there is no issue `SYM-999999999999999999`\nhint: `symphony issue list` lists what exists\n",
+                "error: failed to show SYM-999999999999999999: there is no issue `SYM-999999999999999999`\nhint: `symphony issue list` lists the issues\n",
             ),
         ),
         (
