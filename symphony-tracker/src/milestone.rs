@@ -298,6 +298,7 @@ fn blocked(settings: &TrackerSettings, by: BlockedBy, question: &str) -> String 
         BlockedBy::Tampered => "A person has to check a change of settings that run programs:",
         BlockedBy::Subtasks => "This issue waits for its sub-tasks:",
         BlockedBy::TakenOver => "A person works on this issue:",
+        BlockedBy::HostsLost => "The hosts of its runs were lost, one after the other:",
     };
     let mut text = format!("{lead}\n\n{}\n", quote::agent_text(question));
     let takes_answer = matches!(

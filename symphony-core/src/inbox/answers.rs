@@ -141,6 +141,7 @@ fn blocked(block: &Block, issue: &IssueId, go_on: &[String]) -> Vec<String> {
         BlockedBy::Cap => Some(raise_cap(&block.reason)),
         BlockedBy::Agent | BlockedBy::Human => Some(format!("symphony issue comment {issue} TEXT")),
         BlockedBy::Tampered => Some(format!("symphony issue show {issue}")),
+        BlockedBy::HostsLost => Some(format!("symphony runs list --issue {issue}")),
         BlockedBy::Subtasks => None,
         // The reply is enough for the issue to go on.
         BlockedBy::Question => {

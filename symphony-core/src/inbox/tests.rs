@@ -100,6 +100,7 @@ fn every_reason_has_a_sentence_and_an_answer() {
         blocked(BlockedBy::Tampered),
         blocked(BlockedBy::Question),
         blocked(BlockedBy::TakenOver),
+        blocked(BlockedBy::HostsLost),
         in_review(BlockedBy::Human),
         in_review(BlockedBy::Cap),
         WaitsFor::Spent { counts, last: None },

@@ -75,6 +75,7 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::AgentBlocked { reason: reason() },
         IssueEvent::QuestionAsked { reason: reason() },
         IssueEvent::TakenOver { reason: reason() },
+        IssueEvent::HostsLost { reason: reason() },
         IssueEvent::SubtasksOpened,
         IssueEvent::SubtasksClosed,
         IssueEvent::ReviewRejected,

@@ -27,6 +27,8 @@ closed_set!(
         Question = "question",
         /// A person who has taken it over.
         TakenOver = "taken_over",
+        /// A person, because its runs lost their hosts one after the other.
+        HostsLost = "hosts_lost",
     }
 );
 
@@ -121,6 +123,11 @@ pub enum IssueEvent {
     /// A person's session on it ended: it stays theirs until they release it.
     TakenOver {
         /// Who has it.
+        reason: String,
+    },
+    /// Its runs lost their hosts one after the other: a person has to find out whether the task is what ends them.
+    HostsLost {
+        /// How many runs, and what that may mean.
         reason: String,
     },
     /// Its first sub-task was made.
@@ -245,6 +252,7 @@ impl IssueEvent {
             Self::AgentBlocked { .. } => "agent_blocked",
             Self::QuestionAsked { .. } => "question_asked",
             Self::TakenOver { .. } => "taken_over",
+            Self::HostsLost { .. } => "hosts_lost",
             Self::SubtasksOpened => "subtasks_opened",
             Self::SubtasksClosed => "subtasks_closed",
             Self::ReviewRejected => "review_rejected",
@@ -319,6 +327,9 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
         (S::InProgress, E::TakenOver { reason }) => blocked(BlockedBy::TakenOver, reason),
         (S::InProgress | S::Todo, E::SubtasksOpened) => {
             blocked(BlockedBy::Subtasks, "waits for its sub-tasks")
+        }
+        (S::InProgress | S::Review | S::Todo, E::HostsLost { reason }) => {
+            blocked(BlockedBy::HostsLost, reason)
         }
         (S::Review, E::GatesStopped { reason }) => blocked(BlockedBy::Gates, reason),
         (S::InProgress | S::Review | S::Todo, E::CapReached { reason }) => {

@@ -32,7 +32,7 @@ pub(super) fn route_lost(routing: &mut Routing, end: &RunEnd<'_>) {
         routing.comment = Some(format!(
             "Blocked: {reason}. `symphony runs list --issue {id}` shows on which hosts; `symphony issue move {id} todo` lets it go on."
         ));
-        routing.event = Some(IssueEvent::AgentBlocked { reason });
+        routing.event = Some(IssueEvent::HostsLost { reason });
     } else {
         routing.event = (status == IssueStatus::InProgress).then_some(IssueEvent::RunReturned);
     }
@@ -120,12 +120,17 @@ mod tests {
 
     #[test]
     fn the_block_says_why_and_what_to_do() {
-        let event = IssueEvent::AgentBlocked { reason: "r".into() };
-        let blocked = apply(&IssueState::InProgress, &event).unwrap();
+        let event = IssueEvent::HostsLost { reason: "r".into() };
         let block = Block {
-            by: BlockedBy::Agent,
+            by: BlockedBy::HostsLost,
             reason: "r".into(),
         };
-        assert_eq!(blocked.block(), Some(&block));
+        for state in [IssueState::InProgress, IssueState::Todo, IssueState::Review] {
+            assert_eq!(
+                apply(&state, &event).unwrap().block(),
+                Some(&block),
+                "{state:?}"
+            );
+        }
     }
 }

@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 48;
+pub const SCHEMA_VERSION: i64 = 49;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -61,6 +61,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0046_worker_clocks.sql")),
         M::up(include_str!("schema/0047_unprepared.sql")),
         M::up(include_str!("schema/0048_run_spending.sql")),
+        M::up(include_str!("schema/0049_hosts_lost.sql")),
     ])
 }
 

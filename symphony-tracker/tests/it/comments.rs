@@ -161,6 +161,7 @@ fn a_commanders_comment_answers_what_waits_for_words() {
         (BlockedBy::Tampered, "7", "Blue.", 10, false),
         (BlockedBy::Subtasks, "7", "Blue.", 10, false),
         (BlockedBy::TakenOver, "7", "Blue.", 10, false),
+        (BlockedBy::HostsLost, "7", "Blue.", 10, false),
     ] {
         let comment = RemoteComment {
             created_at: at(created),

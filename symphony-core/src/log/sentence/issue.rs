@@ -60,7 +60,8 @@ fn cause(event: &IssueEvent) -> String {
         }
         IssueEvent::CapReached { reason }
         | IssueEvent::GatesStopped { reason }
-        | IssueEvent::TakenOver { reason } => {
+        | IssueEvent::TakenOver { reason }
+        | IssueEvent::HostsLost { reason } => {
             return quoted(reason);
         }
         IssueEvent::Tampered { reason } => {

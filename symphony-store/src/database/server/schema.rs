@@ -24,6 +24,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
     ),
     (47, include_str!("../schema/postgres/0047_unprepared.sql")),
     (48, include_str!("../schema/postgres/0048_run_spending.sql")),
+    (49, include_str!("../schema/postgres/0049_hosts_lost.sql")),
 ];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(
