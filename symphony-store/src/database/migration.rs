@@ -1,11 +1,33 @@
 //! The schema and its history.
 
+use rusqlite::{Connection, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
 pub const SCHEMA_VERSION: i64 = 49;
+
+/// The schema of a new database: what all migrations together make of an empty one. SQLite reads the whole schema again after each
+/// change of it, so that the way through all versions takes many times as long.
+const NEW_SCHEMA: &str = include_str!("schema/new.sql");
+
+/// Gives a new database its schema, and an older one the changes that it lacks.
+pub(crate) fn migrate(conn: &mut Connection) -> rusqlite_migration::Result<()> {
+    create(conn)?;
+    migrations().to_latest(conn)
+}
+
+/// Gives an empty database its schema. Another process may be about to do the same, so the version is looked at under the lock.
+fn create(conn: &mut Connection) -> rusqlite::Result<()> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if version == 0 {
+        tx.execute_batch(NEW_SCHEMA)?;
+        tx.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    }
+    tx.commit()
+}
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -69,13 +91,15 @@ pub(crate) fn migrations() -> Migrations<'static> {
 mod tests {
     use super::*;
 
+    /// Writes the schema of new databases from the migrations.
+    const UPDATE_VARIABLE: &str = "SYMPHONY_WRITE_SCHEMA";
     /// The version that introduced review points.
     const REVIEW_POINTS: usize = 27;
 
     #[test]
     fn migrations_are_valid_and_counted() {
         migrations().validate().unwrap();
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_latest(&mut conn).unwrap();
         let version: i64 = conn
             .query_row("PRAGMA user_version", [], |r| r.get(0))
@@ -83,9 +107,61 @@ mod tests {
         assert_eq!(version, SCHEMA_VERSION);
     }
 
+    /// Returns the statements that make a database as it is: its schema in the order in which it came about, and its rows.
+    fn statements_of(conn: &Connection) -> String {
+        let texts = |sql: &str| -> Vec<String> {
+            let mut statement = conn.prepare(sql).unwrap();
+            let rows = statement.query_map([], |row| row.get(0)).unwrap();
+            rows.collect::<Result<_, _>>().unwrap()
+        };
+        let schema = "SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'
+            ORDER BY type <> 'table', rowid";
+        let mut statements = texts(schema);
+        for table in texts("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") {
+            let columns = texts(&format!(
+                "SELECT 'quote(' || name || ')' FROM pragma_table_info('{table}')"
+            ));
+            let values = columns.join(" || ', ' || ");
+            statements.extend(texts(&format!(
+                "SELECT 'INSERT INTO {table} VALUES (' || {values} || ');' FROM {table}"
+            )));
+        }
+        statements.join("\n") + "\n"
+    }
+
+    #[test]
+    fn a_new_database_is_what_all_migrations_make_of_an_empty_one() {
+        let mut migrated = Connection::open_in_memory().unwrap();
+        migrations().to_latest(&mut migrated).unwrap();
+        let expected = format!(
+            "-- What all migrations make of an empty database. `{UPDATE_VARIABLE}=1 cargo test -p symphony-store a_new_database` writes it.\n{}",
+            statements_of(&migrated)
+        );
+        if std::env::var_os(UPDATE_VARIABLE).is_some() {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/database/schema/new.sql");
+            std::fs::write(path, &expected).unwrap();
+            return;
+        }
+        assert!(
+            NEW_SCHEMA == expected,
+            "src/database/schema/new.sql is not what the migrations make: `{UPDATE_VARIABLE}=1 cargo test -p symphony-store a_new_database` writes it"
+        );
+        let mut new = Connection::open_in_memory().unwrap();
+        migrate(&mut new).unwrap();
+        assert_eq!(statements_of(&new), statements_of(&migrated));
+        let version = |conn: &Connection| -> i64 {
+            conn.query_row("PRAGMA user_version", [], |row| row.get(0))
+                .unwrap()
+        };
+        assert_eq!(
+            (version(&new), version(&migrated)),
+            (SCHEMA_VERSION, SCHEMA_VERSION)
+        );
+    }
+
     #[test]
     fn notices_of_an_older_database_keep_their_numbers_and_none_is_given_out_again() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 17).unwrap();
         conn.execute_batch(
             "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
@@ -109,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_notice_is_about_an_issue_a_plan_or_its_project_and_never_about_two() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 25).unwrap();
         conn.execute_batch(
             "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
@@ -134,7 +210,7 @@ mod tests {
 
     #[test]
     fn an_issue_of_an_older_database_leaves_the_agent_to_its_project() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 36).unwrap();
         conn.execute_batch(
             "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
@@ -150,7 +226,7 @@ mod tests {
 
     #[test]
     fn who_was_alone_under_a_hold_of_an_older_database_still_is() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 36).unwrap();
         for (scope, issue, held) in [
             ("a", 1, 6),
@@ -179,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_hold_of_an_older_database_goes_on() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 16).unwrap();
         conn.execute_batch(
             "INSERT INTO hold (scope, until, class, reason, probes, placed_at)
@@ -197,7 +273,7 @@ mod tests {
 
     #[test]
     fn the_last_rejection_of_each_open_issue_becomes_points() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations()
             .to_version(&mut conn, REVIEW_POINTS - 1)
             .unwrap();
@@ -273,7 +349,7 @@ mod tests {
 
     #[test]
     fn sub_tasks_of_an_older_database_are_counted() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 2).unwrap();
         conn.execute_batch(
             "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
@@ -299,7 +375,7 @@ mod tests {
 
     #[test]
     fn what_an_older_database_holds_is_attributed_to_nobody_and_only_a_person_is_a_user() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 34).unwrap();
         conn.execute_batch(
             "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
@@ -353,7 +429,7 @@ mod tests {
 
     #[test]
     fn learnings_of_an_older_database_are_measured_from_now_on() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 29).unwrap();
         conn.execute_batch(
             "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
@@ -375,7 +451,7 @@ mod tests {
 
     #[test]
     fn learnings_of_an_older_database_stay_accepted_or_retired() {
-        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        let mut conn = Connection::open_in_memory().unwrap();
         migrations().to_version(&mut conn, 26).unwrap();
         conn.execute_batch(
             "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection as Sqlite, OpenFlags};
 
 use crate::database::context::Context;
-use crate::database::migration::{SCHEMA_VERSION, migrations};
+use crate::database::migration::{SCHEMA_VERSION, migrate};
 use crate::database::unwritable::unwritable_files;
 use crate::db::{Connection, DbError, Fault, Purpose, READS_MAX, Transaction, sqlite_fault};
 use crate::error::StoreError;
@@ -130,8 +130,7 @@ impl Store {
                 });
             }
             if let Some(sqlite) = conn.sqlite_mut() {
-                let migrated = migrations().to_latest(sqlite);
-                migrated.map_err(|error| migration_error(path, error))?;
+                migrate(sqlite).map_err(|error| migration_error(path, error))?;
             }
         }
         Ok(Self { conn })
