@@ -23,7 +23,7 @@ mod service;
 mod snapshot;
 mod tracker;
 
-pub use audit::{AuditRequest, TextPlace};
+pub use audit::{AuditRequest, AuditStep, AuditWatch, TextPlace};
 pub use database::backup::{BackupContents, BackupFile, BackupProject};
 pub use database::context::{Actor, Context, Person, RunKey};
 pub use database::copy::CopiedTable;

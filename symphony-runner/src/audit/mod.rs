@@ -16,6 +16,7 @@ pub use unknown::unknown_branches;
 
 use symphony_core::Timestamp;
 use symphony_core::command_line::text_elsewhere;
+use symphony_core::id::ProjectId;
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_store::{AuditRequest, Project, Store};
 
@@ -24,8 +25,17 @@ use crate::installation::Installation;
 use crate::repository::{BaseProblem, open_repository};
 use crate::tick::observe_snapshot;
 
+/// What an audit does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditStep {
+    /// Look at the database.
+    Database(symphony_store::AuditStep),
+    /// Look at the repository, the worktrees and the files of a project.
+    Project(ProjectId),
+}
+
 /// Checks every invariant that can be stated on the store, refs, worktrees, processes and files. What a running command
-/// is just changing may look broken: look again.
+/// is just changing may look broken: look again. Each step is reported before it is taken.
 ///
 /// # Errors
 /// When the database or the table of processes cannot be read.
@@ -33,6 +43,7 @@ pub fn audit(
     installation: &Installation,
     store: &mut Store,
     now: Timestamp,
+    watch: &mut dyn FnMut(&AuditStep),
 ) -> Result<Vec<Violation>, RunnerError> {
     let snapshot = observe_snapshot(installation, store, now)?;
     let stranded = stranded::check(store, &snapshot, now)?;
@@ -40,7 +51,7 @@ pub fn audit(
         projects: snapshot.projects,
         slots: snapshot.slots,
     };
-    let mut found = store.audit(&request)?;
+    let mut found = store.audit_watched(&request, &mut |step| watch(&AuditStep::Database(step)))?;
     found.extend(snapshot.base.gone.iter().map(|gone| {
         let subject = format!("branch {} of project {}", gone.branch, gone.project);
         Violation::new(Invariant::L1, subject, gone.text())
@@ -58,6 +69,7 @@ pub fn audit(
     found.extend(stranded);
     processes::check(store, now, &mut found)?;
     for project in store.projects()? {
+        watch(&AuditStep::Project(project.id.clone()));
         check_project(installation, store, &project, now, &mut found)?;
     }
     Ok(found)

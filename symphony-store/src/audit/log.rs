@@ -11,19 +11,68 @@ use symphony_core::log::{LogEvent, Replay, RunEnd};
 use symphony_core::run::RunStatus;
 use symphony_core::wording::counted;
 
-use crate::database::event::{EventRecord, fold_issue, load_events};
+use super::{AuditStep, AuditWatch};
+use crate::database::event::{EVENT_COLUMNS, EventRecord, fold_issue, load_events, read_event};
 use crate::database::row::parsed;
-use crate::db::Connection;
+use crate::db::{Connection, params};
 use crate::error::StoreError;
 use crate::issue::query::load_issue;
 
-pub(super) fn check_all(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {
-    check_each(
-        conn,
-        "SELECT id FROM issue WHERE ?1 = 0 ORDER BY project, number",
-        0,
-        found,
-    )
+/// How many issues are read at once, with their logs: a server is asked seldom, and memory holds a few hundred logs.
+const PAGE_ISSUES: i64 = 500;
+
+/// A page of issues, and what the next page begins after.
+const PAGE_SQL: &str = "SELECT id, project, number FROM issue WHERE (project, number) > (?1, ?2) ORDER BY project, number LIMIT ?3";
+
+/// Checks every issue in one pass over the issues and their logs. Reports after each page how many are done.
+pub(super) fn check_all(
+    conn: &Connection,
+    watch: AuditWatch<'_>,
+    found: &mut Vec<Violation>,
+) -> Result<(), StoreError> {
+    let total = conn.query_row("SELECT count(*) FROM issue", [], |row| row.get::<_, i64>(0))?;
+    let mut done = 0;
+    let mut after = (String::new(), 0);
+    loop {
+        watch(AuditStep::Logs { done, total });
+        let mut logs = logs_after(conn, &after)?;
+        let mut statement = conn.prepare_cached(PAGE_SQL)?;
+        let page: Vec<(String, String, i64)> = statement
+            .query_map(params![after.0, after.1, PAGE_ISSUES], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?
+            .collect::<Result<_, _>>()?;
+        let Some((_, project, number)) = page.last() else {
+            return Ok(());
+        };
+        after = (project.clone(), *number);
+        for (id, ..) in page {
+            let id = parsed("issue id", id)?;
+            let log = logs.remove(&id).unwrap_or_default();
+            check_issue(conn, &id, &log, found)?;
+            done += 1;
+        }
+    }
+}
+
+/// Reads the logs of a page of issues.
+fn logs_after(
+    conn: &Connection,
+    after: &(String, i64),
+) -> Result<BTreeMap<IssueId, Vec<EventRecord>>, StoreError> {
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {EVENT_COLUMNS} FROM event WHERE issue IN (SELECT id FROM issue WHERE (project, number) > (?1, ?2)
+         ORDER BY project, number LIMIT ?3) ORDER BY issue, id"
+    ))?;
+    let mut rows = statement.query(params![after.0, after.1, PAGE_ISSUES])?;
+    let mut logs: BTreeMap<IssueId, Vec<EventRecord>> = BTreeMap::new();
+    while let Some(row) = &rows.next()? {
+        let record = read_event(row)?;
+        if let Some(issue) = record.issue.clone() {
+            logs.entry(issue).or_default().push(record);
+        }
+    }
+    Ok(logs)
 }
 
 /// The issues of the newest entries. Their index is ordered by issue, so it would be read from end to end.
@@ -35,21 +84,13 @@ pub(super) fn check_since(
     event: i64,
     found: &mut Vec<Violation>,
 ) -> Result<(), StoreError> {
-    check_each(conn, TOUCHED_SQL, event, found)
-}
-
-fn check_each(
-    conn: &Connection,
-    sql: &str,
-    parameter: i64,
-    found: &mut Vec<Violation>,
-) -> Result<(), StoreError> {
-    let mut statement = conn.prepare_cached(sql)?;
+    let mut statement = conn.prepare_cached(TOUCHED_SQL)?;
     let ids: Vec<String> = statement
-        .query_map([parameter], |row| row.get(0))?
+        .query_map([event], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
     for id in ids {
-        check_issue(conn, &parsed("issue id", id)?, found)?;
+        let id = parsed("issue id", id)?;
+        check_issue(conn, &id, &load_events(conn, &id)?, found)?;
     }
     Ok(())
 }
@@ -57,11 +98,12 @@ fn check_each(
 fn check_issue(
     conn: &Connection,
     id: &IssueId,
+    log: &[EventRecord],
     found: &mut Vec<Violation>,
 ) -> Result<(), StoreError> {
     let issue = match load_issue(conn, id) {
         Ok(issue) => issue,
-        Err(StoreError::NotFound { .. }) if is_deleted(conn, id)? => return Ok(()),
+        Err(StoreError::NotFound { .. }) if is_deleted(log) => return Ok(()),
         Err(error @ (StoreError::InvalidRow { .. } | StoreError::NotFound { .. })) => {
             found.push(Violation::new(
                 Invariant::I12,
@@ -72,8 +114,7 @@ fn check_issue(
         }
         Err(error) => return Err(error),
     };
-    let log = load_events(conn, id)?;
-    match fold_issue(&log) {
+    match fold_issue(log) {
         Err(error) => found.push(Violation::new(
             Invariant::I11,
             id.as_str(),
@@ -89,16 +130,14 @@ fn check_issue(
         }
         Ok(_) => {}
     }
-    check_counts(id, issue.counts, &log, found);
+    check_counts(id, issue.counts, log, found);
     Ok(())
 }
 
 /// Returns whether a person deleted the issue, whose log is kept.
-fn is_deleted(conn: &Connection, id: &IssueId) -> Result<bool, StoreError> {
-    let log = load_events(conn, id)?;
-    Ok(log
-        .iter()
-        .any(|record| matches!(record.event(), LogEvent::IssueDeleted { .. })))
+fn is_deleted(log: &[EventRecord]) -> bool {
+    log.iter()
+        .any(|record| matches!(record.event(), LogEvent::IssueDeleted { .. }))
 }
 
 /// Replays what counts towards the circuit breaker, and checks for each run whether it had to count.
@@ -205,5 +244,14 @@ mod tests {
         let store = Store::open_in_memory().unwrap();
         let plan = query_plan(&store.conn, TOUCHED_SQL);
         assert_eq!(plan[0], "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)");
+    }
+
+    #[test]
+    fn a_page_of_issues_is_read_from_its_index() {
+        let store = Store::open_in_memory().unwrap();
+        let plan = query_plan(&store.conn, PAGE_SQL);
+        assert_eq!(plan.len(), 1, "{plan:?}");
+        assert!(plan[0].starts_with("SEARCH issue USING"), "{plan:?}");
+        assert!(plan[0].ends_with("((project,number)>(?,?))"), "{plan:?}");
     }
 }

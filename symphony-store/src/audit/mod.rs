@@ -35,18 +35,55 @@ pub struct AuditRequest {
     pub slots: SlotLimits,
 }
 
+/// What an audit of the database does next. In a large installation each step takes a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditStep {
+    /// Check the file that holds the rows.
+    File,
+    /// Ask one question about all rows.
+    Rows {
+        /// How many questions have been answered.
+        done: usize,
+        /// How many there are.
+        total: usize,
+    },
+    /// Replay the logs of the next issues.
+    Logs {
+        /// How many issues have been checked.
+        done: i64,
+        /// How many there are.
+        total: i64,
+    },
+}
+
+/// Hears of each step before it is taken.
+pub type AuditWatch<'a> = &'a mut dyn FnMut(AuditStep);
+
 impl Store {
     /// Checks everything. Without a finding, all invariants that can be stated on the database hold.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn audit(&mut self, request: &AuditRequest) -> Result<Vec<Violation>, StoreError> {
+        self.audit_watched(request, &mut |_| {})
+    }
+
+    /// Checks everything, as [`Store::audit`], and reports each step before it is taken.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn audit_watched(
+        &mut self,
+        request: &AuditRequest,
+        watch: AuditWatch<'_>,
+    ) -> Result<Vec<Violation>, StoreError> {
         self.read(|tx| {
             let mut found = Vec::new();
+            watch(AuditStep::File);
             file::check(tx, &mut found)?;
-            rows::check(tx, rows::Extent::All, &mut found)?;
+            rows::check(tx, rows::Extent::All, &mut *watch, &mut found)?;
             limits::check(tx, request, &mut found)?;
-            log::check_all(tx, &mut found)?;
+            log::check_all(tx, &mut *watch, &mut found)?;
             Ok(found)
         })
     }
@@ -75,7 +112,7 @@ impl Store {
     ) -> Result<(Vec<Violation>, i64), StoreError> {
         self.read(|tx| {
             let mut found = Vec::new();
-            rows::check(tx, rows::Extent::LiveOnly, &mut found)?;
+            rows::check(tx, rows::Extent::LiveOnly, &mut |_| {}, &mut found)?;
             limits::check(tx, request, &mut found)?;
             log::check_since(tx, event, &mut found)?;
             Ok((found, last_event(tx)?))

@@ -2,7 +2,7 @@
 
 use symphony_core::invariant::{Invariant, Violation};
 
-use super::phases;
+use super::{AuditStep, AuditWatch, phases};
 use crate::db::Connection;
 use crate::error::StoreError;
 
@@ -164,6 +164,7 @@ const ALL: &[(Invariant, &str)] = &[
 pub(super) fn check(
     conn: &Connection,
     extent: Extent,
+    watch: AuditWatch<'_>,
     found: &mut Vec<Violation>,
 ) -> Result<(), StoreError> {
     let more: [&[(Invariant, &str)]; 2] = match extent {
@@ -171,7 +172,10 @@ pub(super) fn check(
         Extent::LiveOnly => [&[], &[]],
     };
     let always = LIVE.iter().chain(phases::LIVE);
-    for (invariant, sql) in always.chain(more.into_iter().flatten()) {
+    let questions: Vec<_> = always.chain(more.into_iter().flatten()).collect();
+    let total = questions.len();
+    for (done, (invariant, sql)) in questions.into_iter().enumerate() {
+        watch(AuditStep::Rows { done, total });
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = &rows.next()? {

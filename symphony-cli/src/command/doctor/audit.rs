@@ -6,6 +6,7 @@ use symphony_core::invariant::{Invariant, Violation};
 use symphony_runner::audit::audit;
 use symphony_view::text::{List, Listed, Page, plural};
 
+use super::audit_steps::ShownSteps;
 use crate::app::App;
 use crate::failure::{Context as _, Exit, Stop};
 
@@ -49,8 +50,15 @@ impl Listed for FindingView {
 
 pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let mut session = app.session()?;
-    let found = audit(&session.installation, &mut session.store, Timestamp::now())
-        .context("audit the installation")?;
+    let shown = ShownSteps::new(app.out);
+    let found = audit(
+        &session.installation,
+        &mut session.store,
+        Timestamp::now(),
+        &mut |step| shown.show(step),
+    )
+    .context("audit the installation")?;
+    drop(shown);
     let view: List<FindingView> = found.into_iter().map(FindingView::from).collect();
     app.out.answer(&view)?;
     if view.items.is_empty() {

@@ -3,6 +3,7 @@
 mod agents;
 mod args;
 mod audit;
+mod audit_steps;
 mod backups;
 mod check;
 mod command_provider;
