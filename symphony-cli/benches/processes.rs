@@ -1,6 +1,7 @@
-//! Symphony's processes beside their limits and their peers: idle tick, claim, whole issues, logs, MCP server, supervisor.
+//! Symphony's processes beside their limits and their peers: idle tick, large installations, claim, whole issues, logs, MCP server,
+//! supervisor.
 //!
-//! `cargo bench -p symphony-cli --bench processes -- [tick|claim|issues|logs|mcp|supervisor]…`
+//! `cargo bench -p symphony-cli --bench processes -- [tick|large|claim|issues|logs|mcp|supervisor]…`
 //!
 //! Everything that is compared runs in turn in the same run (A B A B …); of each the median counts, and only ratios say
 //! anything. Peers in JavaScript are under `benches/peers/`, pinned by a lock file and installed on first use; one that is
@@ -22,6 +23,8 @@ mod claim;
 mod idle_tick;
 #[path = "processes/issues.rs"]
 mod issues;
+#[path = "processes/large.rs"]
+mod large;
 #[path = "processes/logs.rs"]
 mod logs;
 #[path = "processes/mcp_start.rs"]
@@ -40,8 +43,9 @@ fn main() {
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
-    let parts: [(&str, fn()); 6] = [
+    let parts: [(&str, fn()); 7] = [
         ("tick", idle_tick::run),
+        ("large", large::run),
         ("claim", claim::run),
         ("issues", issues::run),
         ("logs", logs::run),

@@ -52,7 +52,7 @@ fn scenario() -> serde_json::Value {
     ]})
 }
 
-fn prepared() -> Project {
+pub(crate) fn prepared() -> Project {
     let project = Project::new();
     let scenario_file = project.folder.path().join("scenario.json");
     std::fs::write(&scenario_file, scenario().to_string()).unwrap();
@@ -81,7 +81,7 @@ fn prepared() -> Project {
     project
 }
 
-fn add_issues(project: &Project) -> Vec<String> {
+pub(crate) fn add_issues(project: &Project, count: usize) -> Vec<String> {
     let mut store = Store::open(&project.database()).unwrap();
     let id: ProjectId = store.projects().unwrap().remove(0).id;
     let context = Context::system(Timestamp::now());
@@ -101,7 +101,7 @@ fn add_issues(project: &Project) -> Vec<String> {
         };
         store.add_issue(&context, &new).unwrap().id.to_string()
     };
-    (0..ISSUES).map(&mut add).collect()
+    (0..count).map(&mut add).collect()
 }
 
 fn timed(work: impl FnOnce()) -> f64 {
@@ -112,7 +112,7 @@ fn timed(work: impl FnOnce()) -> f64 {
 
 /// Runs the issues of a round; returns how long workers, gates and judges took, and how long the merges.
 fn ours(project: &Project) -> (f64, f64) {
-    let issues = add_issues(project);
+    let issues = add_issues(project, ISSUES);
     let run = timed(|| {
         // Its exit code says that people have something to merge.
         let status = project
