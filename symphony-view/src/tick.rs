@@ -211,7 +211,10 @@ impl TickView {
                 ));
             }
             Some(due) => page.line(&format!("Nothing to start now: {due}.")),
-            None if self.waiting.is_empty() => page.line("Nothing to do."),
+            // what a problem keeps from being seen may be something to do
+            None if self.waiting.is_empty() && self.problems.is_empty() => {
+                page.line("Nothing to do.");
+            }
             None => page.line("Nothing to start now."),
         }
     }

@@ -200,7 +200,7 @@ fn deleting_ends_a_live_run_and_loses_no_work() {
 
     let deleted = project.ok(&["issue", "delete", "SYM-1", "--yes"]);
     assert!(
-        deleted.starts_with("Deleted SYM-1: A mistake."),
+        deleted.starts_with("Deleted SYM-1 (A mistake): "),
         "{deleted}"
     );
     assert_eq!(agents_of(&run), [""; 0]);

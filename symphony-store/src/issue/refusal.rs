@@ -49,7 +49,7 @@ pub enum IssueRefusal {
     #[error("{0} is itself a sub-task, {LEVELS_MAX} levels deep, and cannot be split further")]
     TooDeep(IssueId),
     /// Its sub-tasks are not done.
-    #[error("{issue} waits for its sub-tasks: {open} are open, {done} are done")]
+    #[error("{issue} waits for its sub-tasks: {open} open, {done} done")]
     SubtasksOpen {
         issue: IssueId,
         open: i64,

@@ -181,7 +181,7 @@ fn a_parent_goes_on_when_all_have_ended_and_one_is_done() {
         } else {
             assert_eq!(
                 closed.unwrap_err().to_string(),
-                "DEM-1 waits for its sub-tasks: 0 are open, 0 are done"
+                "DEM-1 waits for its sub-tasks: 0 open, 0 done"
             );
             assert_eq!(status(&store, &parent), IssueStatus::Blocked);
         }
@@ -201,7 +201,7 @@ fn a_subtask_that_is_taken_up_again_is_open_again() {
     let early = store.close_subtasks(&system(71), &parent).unwrap_err();
     assert_eq!(
         early.to_string(),
-        "DEM-1 waits for its sub-tasks: 1 are open, 1 are done"
+        "DEM-1 waits for its sub-tasks: 1 open, 1 done"
     );
     store
         .move_issue(&human(72), &one, &IssueEvent::Cancelled)

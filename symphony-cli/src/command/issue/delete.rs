@@ -57,7 +57,9 @@ impl DeleteArgs {
             return Ok(());
         }
         let clean_up = self.carry_out(&mut session).with_context(what)?;
-        let sentence = format!("Deleted {}: {}. {clean_up}.", issue.id, issue.title);
+        let left = clean_up.strip_prefix(&format!("{}: ", issue.id));
+        let left = left.unwrap_or(&clean_up);
+        let sentence = format!("Deleted {} ({}): {left}.", issue.id, issue.title);
         let view = DeletedView {
             identifier: issue.id,
             title: issue.title,
