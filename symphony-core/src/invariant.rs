@@ -88,9 +88,7 @@ impl Invariant {
             Self::I11 => {
                 "every transition is in the table, and a live run of an issue that has ended was asked to end"
             }
-            Self::I12 => {
-                "the log folds to the rows, and what is derived equals what it is derived from"
-            }
+            Self::I12 => "the log folds to the rows, and derived values agree with their sources",
             Self::I13 => {
                 "a worktree is a direct child of its folder, and belongs to exactly one issue"
             }

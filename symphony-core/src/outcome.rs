@@ -171,7 +171,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
             due_at: after(now, CONTINUATION_MS),
             reason: match &end.refused {
                 Some((refused, _)) => refused.to_string(),
-                None => "the run ended well but left its issue in progress".to_owned(),
+                None => "the run ended without an error but left its issue in progress".to_owned(),
             },
         }
     });

@@ -86,7 +86,7 @@ impl fmt::Display for BloatFlag {
                     Some(lines) => write!(f, "{lines} changed lines")?,
                     None => f.write_str("the suite")?,
                 }
-                f.write_str(": keep those that can fail for a reason of their own, merge the rest into tables")
+                f.write_str(": keep those that can fail for a reason no other test covers, merge the rest into tables")
             }
             Self::DuplicateNames { groups, names } => {
                 write!(
@@ -294,7 +294,7 @@ mod tests {
             .map(ToString::to_string)
             .collect();
         insta::assert_snapshot!(told.join("\n"), @r"
-        the tests grew from 10 to 50; 10 more would be in proportion to the suite: keep those that can fail for a reason of their own, merge the rest into tables
+        the tests grew from 10 to 50; 10 more would be in proportion to the suite: keep those that can fail for a reason no other test covers, merge the rest into tables
         25 names occur more than once (t00, t01, t02, t03, t04, t05, t06, t07, t08, t09, t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, …): remove what tests the same thing twice, rename what does not
         ");
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum McpError {
     /// The run's socket cannot be created.
-    #[error("cannot make the run's socket {}: {source}", path.display())]
+    #[error("cannot create the run's socket {}: {source}", path.display())]
     Socket {
         /// Its path.
         path: PathBuf,
@@ -34,6 +34,6 @@ pub enum McpError {
     #[error(transparent)]
     Store(#[from] symphony_store::StoreError),
     /// The database thread has ended.
-    #[error("the database's thread is gone")]
+    #[error("the database's thread has ended")]
     StoreThreadGone,
 }

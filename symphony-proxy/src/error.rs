@@ -38,13 +38,13 @@ pub enum ProxyError {
         source: io::Error,
     },
     /// The address of the user's own proxy is not understood.
-    #[error("the address of the proxy is not understood: {fault}")]
+    #[error("the address of the proxy is not valid: {fault}")]
     Upstream {
         /// What is wrong with it. The address itself may hold a password.
         fault: UpstreamFault,
     },
     /// The base URL of a provider is not understood.
-    #[error("the base URL `{url}` is not understood: {fault}")]
+    #[error("the base URL `{url}` is not valid: {fault}")]
     BaseUrl {
         /// The URL; one with a user in it is left out.
         url: String,

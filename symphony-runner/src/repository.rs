@@ -228,8 +228,7 @@ impl From<&WorkspaceError> for BaseProblem {
                 ..
             } => (
                 format!(
-                    "no worktree can be created: your global git configuration runs `{program}` on {}, and it is not \
-                     in PATH",
+                    "no worktree can be created: your global git configuration runs `{program}` on {}, and that program is not in PATH",
                     list_few(patterns.iter().map(String::as_str), NAMES_MAX)
                 ),
                 format!(

@@ -72,7 +72,7 @@ pub enum StoreError {
         limit: i64,
     },
     /// An agent asks for what people do.
-    #[error("only people {0}")]
+    #[error("only people can {0}")]
     OnlyPeople(&'static str),
     /// A rule forbids it.
     #[error("{reason}")]
@@ -105,8 +105,7 @@ pub enum StoreError {
     #[error("it is not known whether this was stored: {0}")]
     Unknown(#[source] DbError),
     /// The database was written by a newer Symphony.
-    #[error("the database {} cannot be opened: its schema has version {found}, but this Symphony supports up to {known}: a newer \
-             version wrote it", path.display())]
+    #[error("the database {} cannot be opened: its schema has version {found}, but this Symphony supports up to {known}: a newer version wrote it", path.display())]
     NewerSchema {
         /// The file.
         path: PathBuf,

@@ -41,7 +41,7 @@ pub enum TokenError {
         found: usize,
     },
     /// A character that no header of HTTP can carry, at this place.
-    #[error("character {place} of the token is neither a letter, a digit nor a sign of ASCII")]
+    #[error("character {place} of the token is not printable ASCII")]
     Character {
         /// Its number, from 1.
         place: usize,

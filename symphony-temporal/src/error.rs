@@ -52,7 +52,7 @@ pub enum TemporalError {
     },
     /// It is too old.
     #[error(
-        "namespace `{namespace}` of Temporal at {address} has no standalone activities, which a newer server has"
+        "namespace `{namespace}` of Temporal at {address} has no standalone activities; a newer server has them"
     )]
     TooOld {
         /// Its address.

@@ -27,7 +27,9 @@ pub struct Ticket {
 #[non_exhaustive]
 pub enum TicketProblem {
     /// It was not written by Symphony, or by another version of it.
-    #[error("the input of the activity is not of Symphony, or of another version: {found}")]
+    #[error(
+        "the input of the activity was not written by Symphony, or by another version: {found}"
+    )]
     Unreadable {
         /// The input, or its beginning.
         found: String,

@@ -83,7 +83,7 @@ mod tests {
                 PROTOCOL + 1,
                 0,
                 0,
-                "alive, but takes no runs: it speaks protocol 2, and the control 1",
+                "alive, but takes no runs: it speaks protocol 2, but the control needs 1",
             ),
             (
                 0,
@@ -97,7 +97,7 @@ mod tests {
                 PROTOCOL,
                 0,
                 1,
-                "alive, but takes no runs: its host could not prepare a run; it asks the hub before it takes another",
+                "alive, but takes no runs: its host could not prepare a run; it tries the hub before it takes another",
             ),
             (300_000, PROTOCOL, 0, 3, "gone for 5m"),
             (300_000, PROTOCOL + 1, 0, 0, "gone for 5m"),

@@ -15,19 +15,21 @@ pub struct WorkspaceKey(String);
 #[non_exhaustive]
 pub enum WorkspaceFault {
     /// The identifier leaves no name that a folder can have.
-    #[error("the identifier `{identifier}` makes no name of a folder")]
+    #[error("the identifier `{identifier}` cannot be made into the name of a folder")]
     NoName {
         /// The identifier, with everything but plain characters replaced.
         identifier: String,
     },
     /// The identifier is too long.
-    #[error("the identifier has {bytes} bytes, and a folder's name at most {KEY_BYTES_MAX}")]
+    #[error(
+        "the identifier has {bytes} bytes, but a folder's name can have at most {KEY_BYTES_MAX}"
+    )]
     TooLong {
         /// Its length.
         bytes: usize,
     },
     /// A path is not absolute, or has `..` in it, so that its place is not certain.
-    #[error("{} is no absolute path without `..`", path.display())]
+    #[error("{} is not an absolute path without `..`", path.display())]
     NotNormal {
         /// The path.
         path: PathBuf,
@@ -163,7 +165,7 @@ mod tests {
         let error = WorkspaceKey::of(&"x".repeat(256)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the identifier has 256 bytes, and a folder's name at most 255"
+            "the identifier has 256 bytes, but a folder's name can have at most 255"
         );
         assert!(WorkspaceKey::of(&"x".repeat(255)).is_ok());
     }
@@ -184,15 +186,15 @@ mod tests {
             (
                 "/w/../x",
                 "/w",
-                Err("/w/../x is no absolute path without `..`"),
+                Err("/w/../x is not an absolute path without `..`"),
             ),
             (
                 "/w/A-1",
                 "/w/..",
-                Err("/w/.. is no absolute path without `..`"),
+                Err("/w/.. is not an absolute path without `..`"),
             ),
-            ("w/A-1", "w", Err("w is no absolute path without `..`")),
-            ("A-1", "/w", Err("A-1 is no absolute path without `..`")),
+            ("w/A-1", "w", Err("w is not an absolute path without `..`")),
+            ("A-1", "/w", Err("A-1 is not an absolute path without `..`")),
             ("/W/A-1", "/w", Err("/W/A-1 is outside of /w")),
         ] {
             assert_eq!(text(path, root), expected.map_err(str::to_owned), "{path}");

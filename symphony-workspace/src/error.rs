@@ -45,7 +45,7 @@ pub enum WorkspaceError {
         seconds: u64,
     },
     /// Git answered something that this version of Symphony cannot read.
-    #[error("the answer of `{command}` was not understood: expected {expected}, found `{found}`")]
+    #[error("the output of `{command}` was not understood: expected {expected}, found `{found}`")]
     GitAnswer {
         /// The subcommand and its arguments.
         command: String,
@@ -76,7 +76,7 @@ pub enum WorkspaceError {
     },
     /// The remote with this name or address has objects with SHA-256, and this repository with SHA-1, or the other way: use another hub.
     #[error(
-        "`{0}` names commits in another way than this repository: runs on several hosts need a hub with SHA-1, not SHA-256"
+        "`{0}` uses another hash algorithm than this repository: runs on several hosts need a hub with SHA-1, not SHA-256"
     )]
     OtherObjectFormat(String),
     /// The folder is no repository: `git init`, or go to another folder.
@@ -143,7 +143,7 @@ pub enum WorkspaceError {
         root: PathBuf,
     },
     /// A filter that git must run on files lacks its program: install it.
-    #[error("the files of {} cannot be checked out: the user's git configuration runs `{program}` on {}, and it is not in PATH", root.display(), list(patterns))]
+    #[error("the files of {} cannot be checked out: the user's git configuration runs `{program}` on {}, and that program is not in PATH", root.display(), list(patterns))]
     FilterMissing {
         /// The filter.
         name: String,
@@ -156,7 +156,7 @@ pub enum WorkspaceError {
     },
     /// A filter works on files for the user alone: name it in `git.trusted_filters`, with its commands in the user's
     /// global configuration.
-    #[error("the files of {} cannot be checked out: the filter `{name}` works on {}, and Symphony may not run it; expected it in git.trusted_filters and in the user's global git configuration", root.display(), list(patterns))]
+    #[error("the files of {} cannot be checked out: the filter `{name}` applies to {}, and Symphony may not run it; expected it in git.trusted_filters and in the user's global git configuration", root.display(), list(patterns))]
     FilterNotRun {
         /// The filter.
         name: String,
@@ -231,7 +231,7 @@ pub enum WorkspaceError {
         path: PathBuf,
     },
     /// A symbolic link is in the place of a real file or folder: check it, then remove it.
-    #[error("a symbolic link is on the way to {}; expected a real path", path.display())]
+    #[error("the path {} goes through a symbolic link; expected a real path", path.display())]
     Link {
         /// The path.
         path: PathBuf,
@@ -327,7 +327,7 @@ pub enum WorkspaceError {
     },
     /// A worktree holds a file that is too deep for any path: inspect it with programs that go down folder by folder.
     #[error(
-        "the worktree {} cannot be removed: a file in it is {depth} folders deep, where no path can name it, and could not be saved",
+        "the worktree {} cannot be removed: a file in it is {depth} folders deep, too deep for any path, and could not be saved",
         path.display()
     )]
     OutOfReach {

@@ -456,7 +456,10 @@ fn a_placement_that_this_program_does_not_have_is_named() {
     project.configure_home(&placement.to_string());
     let (status, detail, fix) = check(&project, "placement");
     assert_eq!(status, "failed");
-    assert!(detail.contains("was built without it"), "{detail}");
+    assert!(
+        detail.contains("was built without Temporal support"),
+        "{detail}"
+    );
     assert!(fix.contains("--features postgres,temporal"), "{fix}");
 }
 

@@ -67,13 +67,13 @@ fn the_history_of_an_issue_is_told_in_sentences() {
     A comment was added to SYM-1 (not verified: no terminal)
     Pull request 1 was rejected (not verified: no terminal)
     SYM-1 moved from review to todo: its review ended without approval (not verified: no terminal)
-    SYM-1 moved from todo to blocked: its agent cannot go on: no network
+    SYM-1 moved from todo to blocked: its agent cannot continue: no network
     ");
 
     let newest = project.ok(&["issue", "history", "SYM-1", "-n", "1"]);
     assert_eq!(
         sentences(&newest, &[]),
-        "SYM-1 moved from todo to blocked: its agent cannot go on: no network\n"
+        "SYM-1 moved from todo to blocked: its agent cannot continue: no network\n"
     );
     let missing = project.symphony(&["issue", "history", "SYM-99"]);
     assert_eq!((missing.code, missing.stdout.as_str()), (3, ""));

@@ -112,7 +112,7 @@ fn a_plan_that_is_completed_has_nothing_left_to_give_up() {
     project.ok(&["pr", "merge", "1"]);
     let answer = project.symphony(&["plan", "abort"]);
     assert_eq!(answer.code, 4, "{answer:#?}");
-    let told = "the plan is completed: nothing of it is left to end";
+    let told = "the plan is completed: it has already ended";
     assert!(answer.stderr.contains(told), "{answer:#?}");
     let listed = project.json(&["pr", "list", "--plan", "plan"]);
     assert_eq!(listed["items"][0]["state"], "merged", "{listed:#}");

@@ -164,7 +164,7 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
         told(&project),
         [
             "ok submodules: inner: the set-up command fills them (true # git submodule update --init)",
-            "failed git lfs: no worktree can be created: your global git configuration runs `no-such-lfs` on *.bin, and it is not in PATH",
+            "failed git lfs: no worktree can be created: your global git configuration runs `no-such-lfs` on *.bin, and that program is not in PATH",
         ]
     );
     // nobody's fault: the project waits, and goes on when the program is there
@@ -297,8 +297,7 @@ fn a_change_whose_filter_was_configured_later_is_not_merged_without_a_word() {
     project.git(&["config", "filter.crypt.clean", "cat"]);
     project.ok(&["pr", "approve", "1"]);
     let refused = project.symphony(&["pr", "merge", "1"]);
-    let why =
-        "its attributes bring the git filter `crypt` along for *.key, which Symphony may not run";
+    let why = "its `.gitattributes` apply the git filter `crypt` to *.key, and Symphony may not run that filter";
     assert!(
         refused.code != 0 && refused.stderr.contains(why),
         "{refused:#?}"

@@ -201,7 +201,7 @@ fn an_installation_moves_to_a_server_and_back() {
     let taken = project.symphony(&["db", "copy", "--to", ".symphony/symphony.db"]);
     assert!(taken.stderr.contains("already exists"), "{taken:#?}");
     let full = project.symphony(&["db", "copy", "--to", &address]);
-    assert!(full.stderr.contains("names already"), "{full:#?}");
+    assert!(full.stderr.contains("already names"), "{full:#?}");
     project.ok(&["db", "copy", "--to", ".symphony/back.db"]);
     project.configure_more(&json!({ "database": ".symphony/back.db" }));
     assert_eq!(project.add_issue("Three"), "SYM-3");

@@ -244,7 +244,7 @@ fn a_plan_does_not_go_on_beside_a_newer_one_of_its_file() {
     assert!(!inbox.contains("--retry-failed"), "{inbox}");
     let refused = project.symphony(&["plan", "run", "--plan", "plan", "--retry-failed"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
-    let why = "of plan.md is under way, and a file has one plan at a time";
+    let why = "of plan.md is under way, and a file can have only one plan at a time";
     assert!(refused.stderr.contains(why), "{refused:#?}");
     project.assert_sound();
 }

@@ -76,7 +76,7 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
     assert!(
         second
             .stderr
-            .contains("SYM-2 (`todo`) is already meant to repair the gate `hello`"),
+            .contains("SYM-2 (`todo`) is already there to repair the gate `hello`"),
         "{second:#?}"
     );
     let labelled = ["issue", "add", "Repair it", "--label", "fixes-gate:hello"];

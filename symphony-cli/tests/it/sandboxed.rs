@@ -160,11 +160,11 @@ fn a_sandbox_that_cannot_be_made_uses_no_attempt_and_says_what_to_do() {
     for (breaks_at_the_start, words) in [
         (
             false,
-            "`sandbox.level` is `namespace`, and this machine does not have it: bubblewrap is not installed",
+            "`sandbox.level` is `namespace`, which this machine does not support: bubblewrap is not installed",
         ),
         (
             true,
-            "the sandbox could not be made: bwrap: setting up uid map: Permission denied",
+            "the sandbox could not be created: bwrap: setting up uid map: Permission denied",
         ),
     ] {
         let scenarios = scenarios([worker([bash("true")])]);

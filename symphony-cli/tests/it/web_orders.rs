@@ -183,7 +183,11 @@ fn a_proposal_is_rejected_and_confirmed_and_points_are_settled() {
     for missing in ["/prs/1/merge", "/prs/1/approve"] {
         assert!(!page.contains(missing), "{page}");
     }
-    browser.refused("/prs/1/approve", "text=", "pull request 1 is not what");
+    browser.refused(
+        "/prs/1/approve",
+        "text=",
+        "pull request 1 does not take this order",
+    );
     project.ok(&["point", "add", "SYM-1", "must: Where is it?"]);
     browser.order("/prs/1/reply", "point=1&text=In+the+README");
     let refused = "proposal 1 cannot be confirmed";

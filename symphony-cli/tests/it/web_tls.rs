@@ -314,7 +314,7 @@ fn what_is_wrong_with_a_certificate_is_said_with_what_to_do() {
         (
             ".",
             "key.pem",
-            "is not a file",
+            "is not a regular file",
             "check the path after --cert",
         ),
     ] {

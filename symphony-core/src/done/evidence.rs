@@ -169,7 +169,7 @@ pub fn check_evidence(
         }
         EvidenceFound::OtherPullRequest { of } => {
             return Err(refuse(format!(
-                "it is the pull request of {of}, which is no sub-task of {issue}; name its commit instead"
+                "it is the pull request of {of}, which is not a sub-task of {issue}; name its commit instead"
             )));
         }
         EvidenceFound::UnknownGate { known } => {

@@ -30,7 +30,7 @@ pub(super) fn route_lost(routing: &mut Routing, end: &RunEnd<'_>) {
             counted(HOSTS_LOST_MAX.into(), "run")
         );
         routing.comment = Some(format!(
-            "Blocked: {reason}. `symphony runs list --issue {id}` shows on which hosts; `symphony issue move {id} todo` lets it go on."
+            "Blocked: {reason}. `symphony runs list --issue {id}` shows on which hosts; `symphony issue move {id} todo` continues it."
         ));
         routing.event = Some(IssueEvent::HostsLost { reason });
     } else {

@@ -52,7 +52,7 @@ impl Misfit {
     pub fn words(self) -> String {
         match self {
             Self::Protocol { speaks, required } => {
-                format!("it speaks protocol {speaks}, and the control {required}")
+                format!("it speaks protocol {speaks}, but the control needs {required}")
             }
             Self::Clock { ahead_ms } => {
                 let way = if ahead_ms > 0 { "ahead of" } else { "after" };
@@ -60,11 +60,11 @@ impl Misfit {
                 format!("its clock is {seconds} s {way} the database's")
             }
             Self::Unprepared { failures: 1 } => {
-                "its host could not prepare a run; it asks the hub before it takes another"
+                "its host could not prepare a run; it tries the hub before it takes another"
                     .to_owned()
             }
             Self::Unprepared { failures } => format!(
-                "its host could not prepare a run, or reach the hub, {failures} times in a row; it asks the hub again by itself"
+                "its host could not prepare a run, or reach the hub, {failures} times in a row; it retries on its own"
             ),
         }
     }
@@ -86,7 +86,7 @@ mod tests {
                 Some(1),
                 0,
                 1,
-                Some("its host could not prepare a run; it asks the hub before it takes another"),
+                Some("its host could not prepare a run; it tries the hub before it takes another"),
             ),
             (
                 1,
@@ -94,7 +94,7 @@ mod tests {
                 0,
                 7,
                 Some(
-                    "its host could not prepare a run, or reach the hub, 7 times in a row; it asks the hub again by itself",
+                    "its host could not prepare a run, or reach the hub, 7 times in a row; it retries on its own",
                 ),
             ),
             (
@@ -102,21 +102,21 @@ mod tests {
                 Some(2),
                 90_000,
                 7,
-                Some("it speaks protocol 1, and the control 2"),
+                Some("it speaks protocol 1, but the control needs 2"),
             ),
             (
                 1,
                 Some(2),
                 0,
                 0,
-                Some("it speaks protocol 1, and the control 2"),
+                Some("it speaks protocol 1, but the control needs 2"),
             ),
             (
                 2,
                 Some(1),
                 90_000,
                 0,
-                Some("it speaks protocol 2, and the control 1"),
+                Some("it speaks protocol 2, but the control needs 1"),
             ),
             (
                 1,

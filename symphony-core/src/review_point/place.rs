@@ -9,7 +9,7 @@ pub const PATH_CHARS_MAX: usize = 4_096;
 
 /// A text that names no lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{found}` names no lines; write `12`, or `12-20`")]
+#[error("`{found}` is not a range of lines; write `12` or `12-20`")]
 pub struct PlaceError {
     /// The given text.
     pub found: String,

@@ -39,7 +39,7 @@ async fn points_come_with_a_verdict_and_what_does_not_fit_is_named() {
         ),
         (
             json!([{ "text": "a", "file": "a", "lines": "x" }]),
-            "points[0]: lines: `x` names no lines; write `12`, or `12-20`",
+            "points[0]: lines: `x` is not a range of lines; write `12` or `12-20`",
         ),
         (json!([{ "id": 4, "state": "closed" }]), "a rejection needs"),
         (

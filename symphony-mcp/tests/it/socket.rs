@@ -183,7 +183,7 @@ fn a_socket_that_is_gone_says_that_the_run_is_over() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("cannot make the run's socket /: "),
+        error.starts_with("cannot create the run's socket /: "),
         "{error}"
     );
 }

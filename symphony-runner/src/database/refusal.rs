@@ -51,13 +51,13 @@ pub enum DatabaseRefusal {
     #[error("{} is neither a file nor a backup of this repository", .0.display())]
     NoSuchBackup(PathBuf),
     /// It is in use on a server.
-    #[error("other commands of Symphony use the database (processes {} of the server)", list_few(.0.iter().map(String::as_str), NAMES_MAX))]
+    #[error("other Symphony commands are using the database (processes {} of the server)", list_few(.0.iter().map(String::as_str), NAMES_MAX))]
     HasSessions(Vec<String>),
     /// Agents of another host are active.
-    #[error("agents of another host are active with this database ({0})")]
+    #[error("agents on another host are using this database ({0})")]
     OtherHost(String),
     /// It would be copied onto itself.
-    #[error("{0} is the database that the configuration names already")]
+    #[error("the configuration already names the database {0}")]
     SameDatabase(Database),
     /// A copy needs a new file.
     #[error("{} already exists", .0.display())]

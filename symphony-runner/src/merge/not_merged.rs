@@ -39,7 +39,7 @@ pub enum MergeRefusal {
     #[error("{}", .0.text())]
     Obstacle(Box<MergeObstacle>),
     /// It brings a filter into the base that Symphony may not run.
-    #[error("its attributes bring the git filter `{name}` along for {}, which Symphony may not run (`git.trusted_filters`)",
+    #[error("its `.gitattributes` apply the git filter `{name}` to {}, and Symphony may not run that filter (`git.trusted_filters`)",
         list_few(patterns.iter().map(String::as_str), NAMES_MAX))]
     Filter { name: String, patterns: Vec<String> },
     /// Required gates failed.
@@ -51,7 +51,7 @@ pub enum MergeRefusal {
         logs: Option<PathBuf>,
     },
     /// The gates changed what all checkouts share, or another checkout.
-    #[error("{} changed while its gates ran, and gates run the code of the change",
+    #[error("{} changed while its gates ran the code of the change",
         list_few(.0.iter().map(String::as_str), NAMES_MAX))]
     ChangedByGates(Vec<String>),
     /// Its commits have values of the project's configuration files.
@@ -84,7 +84,7 @@ pub enum MergeRefusal {
     #[error("its base is `{there}` at the forge, but `{here}` here")]
     OtherBase { there: String, here: String },
     /// The forge takes no push to its base, which a merge here needs.
-    #[error("`{0}` is protected at the forge, which would refuse a merge that was made here")]
+    #[error("`{0}` is protected at the forge, which would refuse a merge made here")]
     ProtectedBase(String),
     /// Its base has commits here that the forge lacks, so it could not follow a merge there.
     #[error(

@@ -61,7 +61,7 @@ mod tests {
         let error = found(&[("ALL_PROXY", "socks5://p.example:1")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "ALL_PROXY cannot be used: the address of the proxy is not understood: its scheme is `socks5`; expected `http`"
+            "ALL_PROXY cannot be used: the address of the proxy is not valid: its scheme is `socks5`; expected `http`"
         );
     }
 }

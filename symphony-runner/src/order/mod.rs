@@ -44,7 +44,7 @@ pub enum OrderRefusal {
     },
     /// The order is about a change, and this is a proposal that nothing is left to do; or the other way round.
     #[error(
-        "pull request {pr} is not what the order is about: a change, or a proposal that nothing is left to do"
+        "pull request {pr} does not take this order: a change is approved or rejected, and a proposal that nothing is left to do is confirmed or rejected"
     )]
     OtherSubject {
         /// The pull request.
@@ -87,7 +87,7 @@ pub enum OrderRefusal {
         gate: String,
     },
     /// Another issue is to repair the gate that a label names.
-    #[error("{issue} (`{status}`) is already meant to repair the gate `{gate}`")]
+    #[error("{issue} (`{status}`) is already there to repair the gate `{gate}`")]
     RepairedElsewhere {
         /// The gate.
         gate: String,

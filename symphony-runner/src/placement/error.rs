@@ -27,6 +27,6 @@ pub enum PlacementError {
     #[error("`placement` is `temporal`, and `temporal.address` names no service")]
     NoAddress,
     /// This program was built without what the placement needs.
-    #[error("`placement` is `temporal`, and this Symphony was built without it")]
+    #[error("`placement` is `temporal`, but this Symphony was built without Temporal support")]
     NotBuilt,
 }

@@ -42,7 +42,7 @@ pub enum PlanRunRefusal {
     },
     /// The branch that is checked out is one of Symphony's, of another plan.
     #[error(
-        "`{0}`, which is checked out here, is Symphony's branch of another plan and is removed with it"
+        "`{0}`, which is checked out here, is Symphony's branch of another plan and will be removed with that plan"
     )]
     OnPlanBranch(String),
     /// Something else than Symphony wrote the state file.

@@ -13,7 +13,7 @@ use crate::network::NetworkError;
 #[non_exhaustive]
 pub enum SandboxFault {
     /// The machine does not have what the level needs.
-    #[error("`sandbox.level` is `{setting}`, and this machine does not have it: {reason}")]
+    #[error("`sandbox.level` is `{setting}`, which this machine does not support: {reason}")]
     Unavailable {
         /// What was asked for.
         setting: SandboxSetting,
@@ -21,7 +21,7 @@ pub enum SandboxFault {
         reason: Unavailable,
     },
     /// What the machine has could not be found out.
-    #[error("cannot find out how this machine confines agents: {0}")]
+    #[error("cannot find out how this machine can confine agents: {0}")]
     Probe(io::Error),
     /// A path of the configuration would open what a sandbox must keep closed.
     #[error(
@@ -47,7 +47,7 @@ pub enum SandboxFault {
     },
     /// The program works in the user's own checkout, which no sandbox protects.
     #[error(
-        "a plan with isolation `none` works in your own folder, which needs `sandbox.level` to be `off`"
+        "a plan with isolation `none` works in your own folder, which requires `sandbox.level` to be `off`"
     )]
     InProject,
     /// The agent cannot have a git folder of its own, and nothing else of the project's may be opened.
@@ -74,7 +74,7 @@ pub enum SandboxFault {
         source: io::Error,
     },
     /// bubblewrap did not make the sandbox.
-    #[error("the sandbox could not be made: {message}")]
+    #[error("the sandbox could not be created: {message}")]
     NotMade {
         /// Its last words.
         message: String,

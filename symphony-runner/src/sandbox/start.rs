@@ -189,14 +189,16 @@ mod tests {
                 code(1),
                 "x\nbwrap: setting up uid map: Permission denied\n",
                 true,
-                Some("the sandbox could not be made: bwrap: setting up uid map: Permission denied"),
+                Some(
+                    "the sandbox could not be created: bwrap: setting up uid map: Permission denied",
+                ),
             ),
             (
                 status(None, None),
                 code(1),
                 "",
                 true,
-                Some("the sandbox could not be made: bubblewrap ended without a word"),
+                Some("the sandbox could not be created: bubblewrap ended without a word"),
             ),
             (status(Some(7), None), killed, "", true, None),
             (status(None, None), killed, "", true, None),

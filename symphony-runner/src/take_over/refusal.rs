@@ -19,10 +19,10 @@ pub enum SessionRefusal {
     #[error("Symphony cannot open a session of the provider `{provider}` in a terminal")]
     NotInteractive { issue: IssueId, provider: String },
     /// The run is none of an agent that works on an issue.
-    #[error("run {run} is none of an agent that works on an issue, so no person can take it over")]
+    #[error("run {run} does not work on an issue, so no one can take it over")]
     NotTheWork { run: RunId },
     /// The issue would get another kind of agent now.
-    #[error("run {run} was the {agent}'s, and {issue} needs a {wanted} now")]
+    #[error("run {run} was a run of the {agent}, but {issue} now needs a {wanted}")]
     OtherAgent {
         run: RunId,
         agent: AgentType,

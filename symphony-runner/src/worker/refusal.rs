@@ -11,7 +11,7 @@ use symphony_core::placement::Pool;
 pub enum WorkerRefusal {
     /// The database is a file.
     #[error(
-        "a worker needs a database that other hosts reach, and this one is the file {}",
+        "a worker needs a database that other hosts can reach, but this one is the file {}",
         path.display()
     )]
     FileDatabase {
@@ -32,7 +32,7 @@ pub enum WorkerRefusal {
     )]
     NoFolder,
     /// The name of this host is no name that a worker can have.
-    #[error("the name of this host, `{found}`, cannot be a worker's")]
+    #[error("the name of this host, `{found}`, is not valid as a worker's name")]
     NoHostName {
         /// The name.
         found: String,

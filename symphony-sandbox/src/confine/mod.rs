@@ -46,7 +46,7 @@ pub enum ConfineError {
     #[error("seccomp: {0}")]
     Seccomp(String),
     /// The ports that lead out of the sandbox could not be opened.
-    #[error("no way out of the sandbox: {0}")]
+    #[error("cannot set up the sandbox's network: {0}")]
     Forward(String),
     /// Another step was refused.
     #[error("cannot {action}: {source}")]

@@ -55,7 +55,7 @@ pub(super) fn operations(document: &str) -> Result<u32, DocumentFault> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum DocumentFault {
     /// It asks for news as they come.
-    #[error("a subscription is not offered: send a query or a mutation")]
+    #[error("subscriptions are not supported: send a query or a mutation")]
     Subscription,
     /// It ends too early.
     #[error("the document ends inside a block or a string")]

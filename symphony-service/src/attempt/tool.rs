@@ -60,7 +60,7 @@ pub(super) struct Question {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CallFault {
     /// There is no such tool.
-    #[error("there is no tool `{0}`; this session offers linear_graphql at most")]
+    #[error("there is no tool `{0}`; the only tool that a session can have is linear_graphql")]
     Unsupported(String),
     /// The settings have no tracker that the tool can reach.
     #[error("the workflow's tracker is not Linear, or has no token")]
@@ -225,7 +225,7 @@ mod tests {
             ),
             (
                 json!({"query": "subscription { a }"}),
-                "a subscription is not offered",
+                "subscriptions are not supported",
             ),
             (json!({"query": "{ a"}), "the document ends inside"),
             (json!("a".repeat(QUERY_BYTES_MAX + 1)), "`query` is longer"),

@@ -15,7 +15,7 @@ pub enum FolderFault {
     #[error(transparent)]
     Name(#[from] WorkspaceFault),
     /// Something else has its place.
-    #[error("{} is {found}, not a folder: move it away, and the next attempt makes the folder", path.display())]
+    #[error("{} is {found}, not a folder: move it away, and the next attempt creates the folder", path.display())]
     Occupied {
         /// The place.
         path: PathBuf,

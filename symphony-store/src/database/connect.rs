@@ -20,7 +20,7 @@ impl Store {
     /// When the address is none, or the server cannot be reached.
     pub fn connect(address: &str, schema: &str) -> Result<Self, StoreError> {
         let config = Config::from_str(address).map_err(|error| {
-            StoreError::refused(format!("this is no address of PostgreSQL: {error}"))
+            StoreError::refused(format!("this is not an address of PostgreSQL: {error}"))
         })?;
         let conn = Connection::Postgres(Box::new(Postgres::connect(&config, schema, creation)?));
         Ok(Self { conn })

@@ -60,8 +60,7 @@ pub enum IssueRefusal {
     NoReader { issue: IssueId, status: IssueStatus },
     /// More than an agent should have to read waits for it.
     #[error(
-        "{waiting} bytes of messages to the {addressee} of {issue} are unread; with this one it would be more than \
-         {UNREAD_BYTES_MAX}"
+        "{waiting} bytes of messages to the {addressee} of {issue} are unread; with this one, the limit of {UNREAD_BYTES_MAX} would be exceeded"
     )]
     TooMuchUnread {
         issue: IssueId,
@@ -69,7 +68,7 @@ pub enum IssueRefusal {
         waiting: usize,
     },
     /// Only messages are withdrawn.
-    #[error("comment {0} is no message to an agent")]
+    #[error("comment {0} is not a message to an agent")]
     NoMessage(CommentId),
     /// It is too late.
     #[error("the agent of run {run} has read message {message}")]
@@ -101,7 +100,7 @@ pub enum IssueRefusal {
     #[error("{0}")]
     SetByPerson(PersonsChoice),
     /// It is not deleted.
-    #[error("{issue} is not deleted: {why}")]
+    #[error("{issue} cannot be deleted: {why}")]
     Kept { issue: IssueId, why: KeptFor },
 }
 

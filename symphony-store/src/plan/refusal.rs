@@ -10,7 +10,7 @@ use symphony_core::pull_request::PrState;
 #[non_exhaustive]
 pub enum PlanRefusal {
     /// Another plan of the same file is under way.
-    #[error("plan {other} of {path} is under way, and a file has one plan at a time")]
+    #[error("plan {other} of {path} is under way, and a file can have only one plan at a time")]
     UnderWay {
         path: String,
         other: PlanId,

@@ -33,7 +33,7 @@ pub enum ReviewRefusal {
     #[error("pull request {0} is a change, not a proposal that nothing is left to do")]
     Change(PrId),
     /// A pull request is open, so that something is left to do.
-    #[error("pull request {0} is open: what it changes is still to be reviewed. End your turn")]
+    #[error("pull request {0} is open: its change has not been reviewed yet. End your turn")]
     ChangeIsOpen(PrId),
     /// The issue is not in review. The text goes into a sentence about an approval too.
     #[error("{issue} is `{status}`, not in review: `symphony issue move {issue} review` first")]

@@ -172,7 +172,7 @@ fn a_message_is_withdrawn_while_no_agent_has_read_it() {
         reasons.map(|error| error.to_string()),
         [
             format!("the agent of run r1 has read message {}", read.id),
-            format!("comment {plain} is no message to an agent"),
+            format!("comment {plain} is not a message to an agent"),
         ]
     );
     let agent = store.withdraw_message(&by(&run, 5), unread.id);
@@ -210,8 +210,7 @@ fn what_waits_for_one_addressee_has_a_limit() {
     assert_eq!(
         refused.unwrap_err().to_string(),
         format!(
-            "{UNREAD_BYTES_MAX} bytes of messages to the author of {issue} are unread; with this one it would be more than \
-             {UNREAD_BYTES_MAX}"
+            "{UNREAD_BYTES_MAX} bytes of messages to the author of {issue} are unread; with this one, the limit of {UNREAD_BYTES_MAX} would be exceeded"
         )
     );
     store

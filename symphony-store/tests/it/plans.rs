@@ -487,7 +487,7 @@ fn a_plan_that_has_ended_does_not_go_on_beside_a_newer_one_of_its_file() {
         let changed = store.accept_plan_changes(&human(13), &plan_id(), &diamond());
         (retried.err(), changed.err())
     };
-    let text = "plan ship-2 of plan.md is under way, and a file has one plan at a time";
+    let text = "plan ship-2 of plan.md is under way, and a file can have only one plan at a time";
     let (retried, changed) = refused(&mut store);
     assert_eq!(retried.unwrap().to_string(), text);
     assert_eq!(changed.unwrap().to_string(), text);
@@ -514,7 +514,7 @@ fn a_file_is_under_way_once_and_the_revision_tells_of_changes() {
     let refused = store.create_plan(&human(2), &second).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "plan ship of plan.md is under way, and a file has one plan at a time"
+        "plan ship of plan.md is under way, and a file can have only one plan at a time"
     );
     let nothing = |_: &PlanRecord, _: &_| Ok((vec![], ()));
     store.change_plan(&system(3), &plan_id(), nothing).unwrap();

@@ -19,19 +19,19 @@ pub enum PollError {
         detail: String,
     },
     /// Linear refused the question.
-    #[error("Linear refused the question: {detail}")]
+    #[error("Linear refused the query: {detail}")]
     GraphqlErrors {
         /// Its messages.
         detail: String,
     },
     /// The answer is not what the API promises.
-    #[error("Linear's answer is not what its API promises: {detail}")]
+    #[error("Linear's answer does not match its API: {detail}")]
     UnknownPayload {
         /// What was found.
         detail: String,
     },
     /// A page says that there is another one, and not where.
-    #[error("Linear says that there are more issues, and not where they begin")]
+    #[error("Linear reports more issues, but not where they begin")]
     MissingEndCursor,
 }
 

@@ -87,7 +87,7 @@ pub enum Way {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// It asks for another host (421).
-    #[error("this server is not known by the name in the request")]
+    #[error("the request is for a host name that this server does not have")]
     OtherHost,
     /// It brings nothing, or nothing that is good any more (401).
     #[error("you are not signed in")]
@@ -102,7 +102,7 @@ pub enum Refusal {
     #[error("the request does not come from a page of this server")]
     ForeignPage,
     /// It lacks the token of the forms (403).
-    #[error("the form is not of your session: load the page again")]
+    #[error("the form is from another session: load the page again")]
     NoFormToken,
     /// The role does not allow it (403).
     #[error("this needs the role {needed}, and yours is {has}")]

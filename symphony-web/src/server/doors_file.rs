@@ -25,7 +25,7 @@ pub enum DoorsError {
         source: io::Error,
     },
     /// The machine has no random numbers.
-    #[error("there are no random numbers: {0}")]
+    #[error("the system gives no random numbers: {0}")]
     Random(io::Error),
 }
 

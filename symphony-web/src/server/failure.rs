@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     UnknownIssue(String),
     /// The address is not text.
-    #[error("the address is damaged: it has bytes that are not UTF-8")]
+    #[error("the address is not valid: it has bytes that are not UTF-8")]
     Malformed,
     /// The form or the body has too many bytes.
     #[error("the request is larger than {bytes_max} bytes")]

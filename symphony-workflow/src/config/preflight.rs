@@ -19,9 +19,7 @@ pub enum Preflight {
         kind: String,
     },
     /// There is no token.
-    #[error(
-        "there is no token of the tracker; set the variable LINEAR_API_KEY, or tracker.api_key"
-    )]
+    #[error("the tracker's token is missing; set the variable LINEAR_API_KEY, or tracker.api_key")]
     MissingTrackerApiKey,
     /// No project is named.
     #[error("tracker.project_slug is missing; set it to the slug of the project in Linear")]

@@ -22,7 +22,7 @@ pub enum ContextFileProblem {
     #[error("larger than {} MiB", CONTEXT_FILE_BYTES_MAX >> 20)]
     TooLarge,
     /// The files before it are all that is shown.
-    #[error("left out: the files before it are {CONTEXT_FILES_MAX} or more than {} MiB", CONTEXT_TOTAL_BYTES_MAX >> 20)]
+    #[error("left out: the files before it reach the limit of {CONTEXT_FILES_MAX} files or {} MiB", CONTEXT_TOTAL_BYTES_MAX >> 20)]
     LeftOut,
     /// The project is too large to look for a pattern that begins at its root.
     #[error("more than {entries_max} files and folders to look through: name a folder")]

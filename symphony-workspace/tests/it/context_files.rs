@@ -164,7 +164,7 @@ fn files_and_their_number_are_bounded() {
     }
     let loaded = load(&folder, &["many/*", "a.txt"]);
     assert_eq!(loaded.len(), CONTEXT_FILES_MAX + 2);
-    let word = "left out: the files before it are 1000 or more than 32 MiB";
+    let word = "left out: the files before it reach the limit of 1000 files or 32 MiB";
     assert_eq!(
         loaded[CONTEXT_FILES_MAX..],
         [format!("many/*! {word}"), format!("a.txt! {word}")]

@@ -133,11 +133,11 @@ mod tests {
         ok       workers: pool linux: 2 workers (build-7, build-8)
         warning  workers: pool mac has no worker that could take a run: none was ever seen
                  fix: start `symphony worker --pool mac` on a host (docs/scale-out.md)
-        failed   workers: the worker of pool linux on build-9 takes no runs: it speaks protocol 2, and the control 1
+        failed   workers: the worker of pool linux on build-9 takes no runs: it speaks protocol 2, but the control needs 1
                  fix: install the control's version of Symphony there, then start `symphony worker --pool linux` again
         failed   workers: the worker of pool linux on build-10 takes no runs: its clock is 45 s ahead of the database's
                  fix: `timedatectl` there shows whether the network sets the clock; the worker looks again by itself
-        failed   workers: the worker of pool linux on build-11 takes no runs: its host could not prepare a run, or reach the hub, 4 times in a row; it asks the hub again by itself
+        failed   workers: the worker of pool linux on build-11 takes no runs: its host could not prepare a run, or reach the hub, 4 times in a row; it retries on its own
                  fix: `git ls-remote HUB` there shows whether it reaches the hub, and the worker's log names the failure; the worker asks again by itself
         ");
         assert_eq!(

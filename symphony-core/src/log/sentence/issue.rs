@@ -53,7 +53,7 @@ fn cause(event: &IssueEvent) -> String {
             return format!("a person closed it: {}", quoted(reason));
         }
         IssueEvent::AgentBlocked { reason } => {
-            return format!("its agent cannot go on: {}", quoted(reason));
+            return format!("its agent cannot continue: {}", quoted(reason));
         }
         IssueEvent::QuestionAsked { reason } => {
             return format!("its agent asks a person: {}", quoted(reason));

@@ -45,7 +45,7 @@ pub enum PlanTransitionError {
         allowed: &'static [&'static str],
     },
     /// The plan has ended: an order to give it up finds nothing.
-    #[error("the plan is {}: nothing of it is left to end", from.words())]
+    #[error("the plan is {}: it has already ended", from.words())]
     NothingLeft {
         /// Its state.
         from: PlanStatus,

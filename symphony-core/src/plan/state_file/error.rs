@@ -26,7 +26,7 @@ pub enum StateFileError {
         by: String,
     },
     /// The phases in the file do not form a graph.
-    #[error("the plan in the state file is not sound")]
+    #[error("the plan in the state file is not valid")]
     Graph(#[from] GraphError),
     /// The file has no such phase.
     #[error("the state file has no phase `{phase}`")]
@@ -46,7 +46,7 @@ pub enum StateFileError {
         due_at: crate::Timestamp,
     },
     /// The phase waits for an answer, is running, or has ended, and is not retried without force.
-    #[error("phase `{phase}` is {status}: only force or a decision retries it")]
+    #[error("phase `{phase}` is {status}: only a forced retry or a decision starts it again")]
     NeedsForce {
         /// The phase.
         phase: PlanPhaseId,

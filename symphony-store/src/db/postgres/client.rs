@@ -30,12 +30,12 @@ pub(crate) enum ConnectError {
     Refused(#[from] Error),
     /// The connection was accepted, and then nothing came.
     #[error(
-        "it accepts connections, and does not answer within {} s: it may be stopped, or its disk hangs",
+        "it accepts connections but does not answer within {} s: it may be suspended, or its disk may hang",
         CONNECT_MAX.as_secs()
     )]
     Silent,
     /// This process cannot wait for anything.
-    #[error("the system refuses what waiting for it needs: {0}")]
+    #[error("this process cannot wait for its answer: {0}")]
     System(#[from] std::io::Error),
 }
 

@@ -22,7 +22,7 @@ pub(in crate::db) enum ServerError {
     #[error("the disk of the server is full")]
     Full,
     /// An earlier statement of the transaction failed, so that the server would undo it without an error.
-    #[error("a statement of this transaction failed before, so nothing of it was stored")]
+    #[error("an earlier statement of this transaction failed, so nothing was stored")]
     FailedBefore,
     /// The connection broke. Nothing of the transaction that was under way is stored.
     #[error("the connection to the server was lost: {}", words(.0))]
@@ -31,7 +31,9 @@ pub(in crate::db) enum ServerError {
     #[error("the connection to the server was lost before the change was stored")]
     Undone,
     /// The connection broke while the server was to commit, and the server could not be asked since.
-    #[error("the connection to the server was lost while it stored the change, and then: {0}")]
+    #[error(
+        "the connection to the server was lost while it stored the change, and since then: {0}"
+    )]
     Unknown(String),
     /// There is no connection.
     #[error("{}: {problem}", obstacle.words())]

@@ -154,7 +154,7 @@ fn a_server_that_is_frozen_keeps_no_one_waiting_for_ever() {
         assert!(text.contains("does not answer within 10 s"), "{text}");
     }
     assert!(
-        text.contains("it may be stopped, or its disk hangs"),
+        text.contains("it may be suspended, or its disk may hang"),
         "{text}"
     );
     assert!(first < Duration::from_secs(15), "{first:?}");

@@ -64,7 +64,7 @@ pub enum TlsError {
         source: io::Error,
     },
     /// A file is a folder, a device or a pipe, or has more bytes than any certificate.
-    #[error("the {part} {} is not a file of a certificate's size", path.display())]
+    #[error("the {part} {} is not a regular file, or is too large", path.display())]
     NotAFile {
         /// Which.
         part: Part,
