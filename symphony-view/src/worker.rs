@@ -90,7 +90,7 @@ mod tests {
                 PROTOCOL,
                 -90_000,
                 0,
-                "alive, but takes no runs: its clock is 90 s after the database's",
+                "alive, but takes no runs: its clock is 90 s behind the database's",
             ),
             (
                 0,

@@ -316,7 +316,7 @@ fn the_limit_that_takes_the_slot_is_named() {
     for (config, expected) in [
         (
             json!({ "max_concurrent_agents": 1 }),
-            "- all 1 slots are taken (max_concurrent_agents)",
+            "- the only slot is taken (max_concurrent_agents)",
         ),
         (
             json!({ "max_concurrent_agents": 2 }),
@@ -324,11 +324,11 @@ fn the_limit_that_takes_the_slot_is_named() {
         ),
         (
             json!({ "max_concurrent_agents": 4, "max_concurrency": 1 }),
-            "- all 1 slots of the project are taken (max_concurrency)",
+            "- the only slot of the project is taken (max_concurrency)",
         ),
         (
             json!({ "max_concurrent_agents": 4, "profiles": { "worker": { "max_concurrency": 1 } } }),
-            "- all 1 slots for worker are taken",
+            "- the only slot for worker is taken",
         ),
     ] {
         project.configure_more(&config);
@@ -369,7 +369,7 @@ fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
     project.configure_more(&json!({ "intake_enabled": true, "max_concurrent_agents": 1 }));
     let running = add(&project, "At work", &[]);
     let (_run, _lock) = live_run(&project, &running);
-    let kept = "- all 1 slots are taken (max_concurrent_agents)";
+    let kept = "- the only slot is taken (max_concurrent_agents)";
     assert_explained(&project, &[(&issue, asked), (&issue, kept)]);
     project.configure_more(&json!({ "intake_enabled": true, "max_concurrent_agents": 2 }));
     let explained = project.ok(&["explain", &issue]);

@@ -55,7 +55,7 @@ impl Misfit {
                 format!("it speaks protocol {speaks}, but the control needs {required}")
             }
             Self::Clock { ahead_ms } => {
-                let way = if ahead_ms > 0 { "ahead of" } else { "after" };
+                let way = if ahead_ms > 0 { "ahead of" } else { "behind" };
                 let seconds = ahead_ms.unsigned_abs() / 1000;
                 format!("its clock is {seconds} s {way} the database's")
             }
@@ -130,14 +130,14 @@ mod tests {
                 Some(1),
                 -61_500,
                 0,
-                Some("its clock is 61 s after the database's"),
+                Some("its clock is 61 s behind the database's"),
             ),
             (
                 1,
                 Some(1),
                 i64::MIN,
                 0,
-                Some("its clock is 9223372036854775 s after the database's"),
+                Some("its clock is 9223372036854775 s behind the database's"),
             ),
         ] {
             let found = Misfit::of(speaks, required, ahead_ms, failures);

@@ -6,9 +6,10 @@
 use super::holds::{gates_hold, is_probed, no_base, stands};
 use super::live_run::LiveRun;
 use super::own_runs::wizard_comes_first;
-use super::reason::{Reason, SlotLimit};
+use super::reason::Reason;
 use super::repair::needs_trial;
 use super::schedule::{Schedule, StartRun};
+use super::slot_limit::SlotLimit;
 use super::snapshot::{GatesState, ReviewCandidate, ReviewSubject, Snapshot};
 use super::waiting::{Waiting, tier};
 use crate::Timestamp;

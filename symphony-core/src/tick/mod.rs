@@ -22,6 +22,7 @@ mod repair;
 mod rotation;
 mod running;
 mod schedule;
+mod slot_limit;
 mod slots;
 mod snapshot;
 mod waiting;
@@ -39,9 +40,10 @@ pub use open_plan::{OpenPhase, OpenPlan, PlanDriver};
 pub use planning::{plan_tick, probe_candidates};
 pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{intake_obstacles, project_agent_obstacles};
-pub use reason::{Due, NEXT_TRY, Reason, SlotLimit};
+pub use reason::{Due, NEXT_TRY, Reason};
 pub use rotation::phases_turn;
 pub use schedule::{Action, Decision, PlanReviewDecision, ProjectDecision, Schedule, StartRun};
+pub use slot_limit::SlotLimit;
 pub use snapshot::{
     AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Leftover,
     LeftoverOwner, NoBase, ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,

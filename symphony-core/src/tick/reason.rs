@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-use super::running::{waiting_runs, write_running};
+use super::running::write_running;
+use super::slot_limit::SlotLimit;
 use crate::Timestamp;
 use crate::listing::list_few;
 use crate::wording::{counted, unended};
 use serde::Serialize;
 
-use crate::agent::AgentType;
 use crate::done::{Obstacle, list_obstacles};
 use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::outside::HeadFound;
-use crate::placement::{Pool, Whereabouts};
+use crate::placement::Whereabouts;
 use crate::retry::RetryKind;
 use crate::review_point::{PointNumber, list_numbers};
 
@@ -295,24 +295,6 @@ impl Reason {
     }
 }
 
-/// Which limit of runs at once is reached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SlotLimit {
-    /// The installation's.
-    Total(u32),
-    /// The installation's, less the slot kept for judges.
-    KeptForJudge(u32),
-    /// The project's.
-    Project(u32),
-    /// The agent type's.
-    Agent(AgentType, u32),
-    /// That of gates.
-    Gates(u32),
-    /// That of runs that wait in a pool.
-    Pool(Pool, u32),
-}
-
 /// Without times: the caller adds [`Reason::due`] in a form that suits its reader.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -466,29 +448,7 @@ impl fmt::Display for Reason {
                 "the backlog has {limit} issues or more: it runs when there are fewer"
             ),
             Self::RanRecently { .. } => f.write_str("ran a moment ago"),
-            Self::NoSlot { limit } => match limit {
-                SlotLimit::Total(n) => write!(f, "all {n} slots are taken (max_concurrent_agents)"),
-                SlotLimit::KeptForJudge(n) => {
-                    write!(
-                        f,
-                        "the last of {n} slots is kept for a judge, because a review is ready for one"
-                    )
-                }
-                SlotLimit::Project(n) => write!(
-                    f,
-                    "all {n} slots of the project are taken (max_concurrency)"
-                ),
-                SlotLimit::Agent(agent, n) => write!(f, "all {n} slots for {agent} are taken"),
-                SlotLimit::Pool(pool, n) => {
-                    write!(f, "{} already for a worker of pool {pool}", waiting_runs(*n))
-                }
-                SlotLimit::Gates(1) => {
-                    f.write_str("the only slot for gates is taken (max_concurrent_gates)")
-                }
-                SlotLimit::Gates(n) => {
-                    write!(f, "all {n} slots for gates are taken (max_concurrent_gates)")
-                }
-            },
+            Self::NoSlot { limit } => write!(f, "{limit}"),
         }
     }
 }

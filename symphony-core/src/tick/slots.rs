@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::live_run::LiveRun;
-use super::reason::{Reason, SlotLimit};
+use super::reason::Reason;
 use super::rotation::{left_to_others, take_probes};
 use super::schedule::{Action, Schedule, StartRun};
+use super::slot_limit::SlotLimit;
 use super::snapshot::Snapshot;
 use super::waiting::Waiting;
 use crate::Timestamp;

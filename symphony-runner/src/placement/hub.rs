@@ -101,7 +101,7 @@ fn require_clock(store: &Store) -> Result<(), RunnerError> {
     if ahead.unsigned_abs() <= CLOCKS_APART_MS_MAX {
         return Ok(());
     }
-    let way = if ahead > 0 { "ahead of" } else { "after" };
+    let way = if ahead > 0 { "ahead of" } else { "behind" };
     Err(RunnerError::refused(format!(
         "the clock of the database's server is {} s {way} this machine's, and runs on several hosts need clocks that agree within {} s: \
          `timedatectl` shows whether they are set by the network",

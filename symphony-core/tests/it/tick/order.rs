@@ -172,7 +172,7 @@ fn limits_of_projects_and_agents_hold_apart_from_the_total() {
         [
             "start researcher SYM-2 #1",
             "start worker SYM-1 #1",
-            "wait SYM-3: all 1 slots for researcher are taken",
+            "wait SYM-3: the only slot for researcher is taken",
             "wait SYM-4: all 2 slots of the project are taken (max_concurrency)",
         ]
     );

@@ -238,7 +238,7 @@ fn background_research_is_dispatched_as_the_scanner() {
         plan(&snapshot),
         [
             "start researcher project a #1",
-            "wait scanner project a: all 1 slots are taken (max_concurrent_agents)"
+            "wait scanner project a: the only slot is taken (max_concurrent_agents)"
         ]
     );
     snapshot.slots.total = 8;

@@ -436,7 +436,7 @@ fn what_keeps_a_slot_taken_is_named() {
     snapshot.slots.total = 1;
     assert_eq!(
         plan(&snapshot),
-        ["wait SYM-1: all 1 slots are taken (max_concurrent_agents)"]
+        ["wait SYM-1: the only slot is taken (max_concurrent_agents)"]
     );
     snapshot.slots.total = 2;
     snapshot.reviews = vec![review(2)];
@@ -451,12 +451,12 @@ fn what_keeps_a_slot_taken_is_named() {
     a(&mut snapshot).max_concurrency = Some(1);
     assert_eq!(
         plan(&snapshot),
-        ["wait SYM-1: all 1 slots of the project are taken (max_concurrency)"]
+        ["wait SYM-1: the only slot of the project is taken (max_concurrency)"]
     );
     a(&mut snapshot).max_concurrency = None;
     snapshot.slots.by_agent = BTreeMap::from([(AgentType::Worker, 1)]);
     assert_eq!(
         plan(&snapshot),
-        ["wait SYM-1: all 1 slots for worker are taken"]
+        ["wait SYM-1: the only slot for worker is taken"]
     );
 }
