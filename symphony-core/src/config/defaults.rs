@@ -75,9 +75,9 @@ pub const RISK_MEDIUM_LINES: u64 = 300;
 pub const RISK_HIGH_FILES: u64 = 30;
 /// Lines of a high risk.
 pub const RISK_HIGH_LINES: u64 = 1_500;
-/// Least time between two runs of the scanner.
+/// Shortest time between two runs of the scanner.
 pub const SCANNER_INTERVAL_MS: u64 = 600_000;
-/// Least time between two judge runs on the same pull request or delivery.
+/// Shortest time between two judge runs on the same pull request or delivery.
 pub const JUDGE_COOLDOWN_MS: u64 = 300_000;
 /// Whether agents may search the web.
 pub const EXTERNAL_RESEARCH: bool = false;

@@ -229,7 +229,7 @@ pub struct ProjectConfig {
     pub researcher_enabled: bool,
     /// Has a judge review.
     pub judge_enabled: bool,
-    /// Least time between two judge runs on the same pull request or delivery.
+    /// Shortest time between two judge runs on the same pull request or delivery.
     pub judge_cooldown_ms: Millis,
     /// Confirms an approved proposal that nothing is left to do without a person.
     pub auto_done: bool,

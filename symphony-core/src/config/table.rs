@@ -57,10 +57,10 @@ pub const KEYS: &[Key] = &[
         doc: "Limits of an agent type, by its name." },
     section("web", WEB, TopLevel, "The page in the browser that `symphony serve` serves."),
     leaf("placement", Leaf::Choice(PlacementKind::NAMES), Text(d::PLACEMENT), TopLevel,
-        "What gives the runs of a pool to workers: `queue` is the database itself, `temporal` a Temporal service. All hosts of a database need the same."),
-    section("temporal", TEMPORAL, TopLevel, "The service that `placement: temporal` means. Symphony has to be built with the feature `temporal`."),
-    section("lease", LEASE, TopLevel, "How long a run on another host lives without a sign of life. All hosts of a database need the same."),
-    section("worker", WORKER, TopLevel, "What `symphony worker` keeps on its host."),
+        "How runs reach the workers of a pool: `queue` through the database itself, `temporal` through a Temporal service. All hosts of a database need the same value."),
+    section("temporal", TEMPORAL, TopLevel, "The Temporal service for `placement: temporal`. Symphony has to be built with the feature `temporal`."),
+    section("lease", LEASE, TopLevel, "How long a run on another host may go without a sign of life. All hosts of a database need the same values."),
+    section("worker", WORKER, TopLevel, "Where `symphony worker` keeps its files on its host."),
     leaf("max_retries", COUNT, Integer(d::MAX_RETRIES), Project,
         "Failures in a row, or runs since the phase last advanced, after which the circuit breaker opens."),
     leaf("max_retry_backoff_ms", WAIT, Integer(d::MAX_RETRY_BACKOFF_MS), Project, "Longest wait before a retry."),
@@ -70,7 +70,7 @@ pub const KEYS: &[Key] = &[
     leaf("loop_repeats", Leaf::Integer { min: 2, max: d::COUNT_MAX }, Integer(d::LOOP_REPEATS), Project,
         "Equal tool calls in a row, with no change in the worktree, that end a run as looping."),
     leaf("model_requests_per_minute", Leaf::Integer { min: 10, max: d::COUNT_MAX }, Integer(d::MODEL_REQUESTS_PER_MINUTE), Project,
-        "Requests of a run to its model within a minute after which it is ended. They are counted in a sandbox that keeps the provider's key outside."),
+        "Requests that a run may send to its model within a minute; one more ends the run. Symphony counts them only in a sandbox that keeps the provider's key outside."),
     leaf("circuit_breaker_status", Leaf::Choice(BreakerTarget::NAMES), Text(d::CIRCUIT_BREAKER_STATUS), Project,
         "Where an issue goes when its circuit breaker opens; in `todo` it waits for `issue retry`."),
     leaf("provider", Leaf::Text(TextRule::Provider), Text(d::PROVIDER), Project,
@@ -123,14 +123,14 @@ pub const KEYS: &[Key] = &[
         "Splits large issues, and those with the label `needs-planning`, into sub-tasks first."),
     leaf("scanner_enabled", Leaf::Bool, Bool(false), Project, "Looks for work when the backlog has none."),
     leaf("scanner_interval_ms", WAIT, Integer(d::SCANNER_INTERVAL_MS), Project,
-        "Least time between two runs of the scanner."),
+        "Shortest time between two runs of the scanner."),
     leaf("background_research", Leaf::Bool, Bool(false), Project,
         "Runs the researcher without an issue when there is nothing else to do."),
     leaf("researcher_enabled", Leaf::Bool, Bool(true), Project, "Runs the phases research and architecture."),
     leaf("judge_enabled", Leaf::Bool, Bool(true), Project,
         "Has a judge review pull requests and phases; otherwise reviews wait for a person."),
     leaf("judge_cooldown_ms", WAIT, Integer(d::JUDGE_COOLDOWN_MS), Project,
-        "Least time between two judge runs on the same pull request or delivery."),
+        "Shortest time between two judge runs on the same pull request or delivery."),
     leaf("auto_done", Leaf::Bool, Bool(false), Project,
         "Confirms without a person that nothing is left to do, once a judge has approved the proposal, a required gate passes on the base at that time, and nothing prevents it."),
     leaf("intake_enabled", Leaf::Bool, Bool(false), Project, "Triages issues of the backlog, each once."),
@@ -144,7 +144,7 @@ pub const KEYS: &[Key] = &[
     Key { name: "env", kind: Kind::Map(NameRule::Environment, Each::Leaf(Leaf::Text(TextRule::Any))), default: Unset(r#"{"RUST_BACKTRACE": "1"}"#), scope: Project,
         doc: "Environment variables of the project's agents, gates and set-up." },
     section(SANDBOX_KEY, SANDBOX, Project,
-        "How agents are confined, and what they reach nevertheless. `\"sandbox\": \"off\"` is short for the level alone."),
+        "How agents are confined, and what they can still reach. `\"sandbox\": \"off\"` is short for the level alone."),
     leaf("workspaces_dir", Leaf::Path(PathBase::Project), Text(d::WORKSPACES_DIR), Project,
         "Folder of the worktrees, relative to the project's root."),
     Key { name: "projects", kind: Kind::Projects, default: Unset(r#"{"api": {"max_concurrency": 2}}"#), scope: TopLevel,
@@ -158,7 +158,7 @@ const WATCHDOG: &[Key] = &[
     leaf("tick_timeout_ms", WATCH, Integer(d::WATCHDOG_TICK_TIMEOUT_MS), TopLevel,
         "Limit of a step of a tick: observing, carrying out its plan, moving plans on, upkeep."),
     leaf("grace_ms", WATCH, Integer(d::WATCHDOG_GRACE_MS), TopLevel,
-        "Least time between two ticks that must both find a step past its limit before its process is ended."),
+        "Shortest time between two ticks that must both find a step past its limit before Symphony ends its process."),
     leaf("deadline_max_ms", WATCH, Integer(d::WATCHDOG_DEADLINE_MAX_MS), TopLevel,
         "Longest limit that Symphony accepts from a supervisor's own record; a longer time limit in the project's configuration counts in full."),
 ];
@@ -228,7 +228,7 @@ const ACP: &[Key] = &[
 const VAULT: &[Key] = &[
     leaf("path", Leaf::Path(PathBase::File), Unset("\"~/notes\""), TopLevel, "The folder."),
     leaf("max_tokens", PROMPT_TOKENS, Unset("2000"), TopLevel,
-        "Most tokens of notes in a prompt, if the budget leaves more."),
+        "Largest number of tokens for notes in a prompt; the budget may leave fewer."),
 ];
 
 #[rustfmt::skip]
@@ -246,7 +246,7 @@ const PROMPTS: &[Key] = &[section("trial", &[
 #[rustfmt::skip]
 const WEB: &[Key] = &[
     Key { name: "users", kind: Kind::Map(NameRule::User, Each::Section(USER)), default: Unset(r#"{"ada": {"role": "reviewer", "token": "sha256:6d53c24b27848fd9aa3d2c8d5ec8a1f2ba4b0d8c0e3b5b6fb6a2e4bd8e4f7c11"}}"#), scope: TopLevel,
-        doc: "The users of the page, by their names, besides whoever serves it; `symphony serve user add` adds one." },
+        doc: "The users of the page by name, in addition to the person who runs `symphony serve`; `symphony serve user add` adds one." },
 ];
 
 #[rustfmt::skip]
@@ -305,10 +305,10 @@ const GATE: &[Key] = &[
     leaf("name", LINE, Unset("\"test\""), Project, "Its name, unique in the project."),
     leaf("command", Leaf::Command, Unset("\"cargo test\""), Project,
         "What is run: a text runs with `sh -c`, a list is an argv."),
-    leaf("required", Leaf::Bool, Bool(d::GATE_REQUIRED), Project, "Whether its failure sends the issue back."),
+    leaf("required", Leaf::Bool, Bool(d::GATE_REQUIRED), Project, "Whether its failure sends the issue back to an agent."),
     leaf("timeout_ms", LIMIT, Integer(d::GATE_TIMEOUT_MS), Project, "Its time limit."),
     leaf("parallel", Leaf::Bool, Bool(false), Project,
-        "Whether it may run at the same time, and in the same checkout, as the gates next to it that may do so, too."),
+        "Whether it may run at the same time, and in the same checkout, as neighbouring gates that have this set, too."),
     leaf("retries", Leaf::Integer { min: 0, max: d::GATE_RETRIES_MAX }, Integer(d::GATE_RETRIES), Project,
         "How many more times a required gate runs on the same commit after it has failed, so that a flaky gate does not cost an agent's run."),
     leaf("reads", Leaf::Choice(GateReads::NAMES), Text(d::GATE_READS), Project,
@@ -371,7 +371,7 @@ const ABSOLUTE_PATHS: Leaf = Leaf::Texts(TextRule::AbsolutePath);
 #[rustfmt::skip]
 const SANDBOX: &[Key] = &[
     leaf("level", Leaf::Choice(SandboxSetting::NAMES), Text(d::SANDBOX_LEVEL), Project,
-        "How strongly: `namespace` needs bubblewrap and Landlock, `landlock` does without bubblewrap and leaves the network open, `auto` takes the strongest that is enough and starts no run where none is, `off` lets agents reach what you reach. `symphony doctor` shows what this machine has."),
+        "How strongly agents are confined: `namespace` needs bubblewrap and Landlock, `landlock` works without bubblewrap and leaves the network open, `auto` takes the strongest level that is good enough and starts no run where none is, `off` lets agents reach what you reach. `symphony doctor` shows what this machine has."),
     leaf("bwrap", Leaf::Program, Text(d::SANDBOX_BWRAP), Project,
         "bubblewrap: a name to look up in `PATH`, or a path."),
     leaf("read", ABSOLUTE_PATHS, Texts(&[]), Project,
@@ -383,13 +383,13 @@ const SANDBOX: &[Key] = &[
     leaf("hosts", Leaf::Texts(TextRule::AllowedHost), Texts(&[]), Project,
         "Allowed hosts, such as `example.com`, `*.example.com`, `example.com:8443` or `10.0.0.5:443`, in addition to the provider's API and the package registries that the project's tools use. A private address needs its port."),
     leaf("cache", Leaf::Choice(SandboxCache::NAMES), Text(d::SANDBOX_CACHE), Project,
-        "What agents see of your caches of downloads (cargo, npm, Go): `read` lets them read, `none` shows nothing. Other tools download again."),
+        "How agents see your download caches (cargo, npm, Go): `read` lets them read the caches, `none` hides them. Other tools download again."),
     leaf("memory", BYTES, Unset("8589934592"), Project,
-        "Most memory of an agent, a gate or a set-up command with all its processes, in bytes, without swap. It needs a cgroup that is delegated to you: `symphony doctor` says whether there is one, and `runs show` whether a run had it."),
+        "Memory limit of an agent, a gate or a set-up command with all its processes, in bytes, without swap. It needs a cgroup that is delegated to you: `symphony doctor` says whether there is one, and `runs show` whether a run had it."),
     leaf("processes", Leaf::Integer { min: d::SANDBOX_PROCESSES_MIN, max: d::SANDBOX_PROCESSES_MAX }, Integer(d::SANDBOX_PROCESSES), Project,
-        "Most processes and threads of a run."),
+        "Largest number of processes and threads of a run."),
     leaf("tmp_size", BYTES, Integer(d::SANDBOX_TMP_BYTES), Project,
-        "Most bytes in the sandbox's own `/tmp`, which is in memory."),
+        "Size limit of the sandbox's own `/tmp`, in bytes; it is kept in memory."),
 ];
 
 /// Keys that look like configuration but are state, kept in the database.

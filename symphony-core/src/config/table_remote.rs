@@ -20,7 +20,7 @@ pub(super) const TRACKER: &[Key] = &[
         "The environment variable with the token; by default `GITHUB_TOKEN` or `LINEAR_API_KEY`."),
     leaf("token_command", Leaf::Command, Unset(r#"["gh", "auth", "token"]"#), OneProject,
         "A command that prints the token, instead of a variable."),
-    section("filter", TRACKER_FILTER, OneProject, "Which of its issues are taken in."),
+    section("filter", TRACKER_FILTER, OneProject, "Which of its issues Symphony takes in."),
     leaf("import_status", Leaf::Choice(IMPORT_STATUSES), Unset("\"todo\""), OneProject,
         "The status of an issue that is taken in: `todo`, which is the default, or `backlog`."),
     Key { name: "states", kind: Kind::Map(NameRule::Status, Each::Leaf(LINE)), default: Unset(r#"{"in_progress": "In Progress", "review": "In Review"}"#), scope: OneProject,
@@ -30,18 +30,18 @@ pub(super) const TRACKER: &[Key] = &[
     Key { name: "commanders", kind: Kind::Map(NameRule::User, Each::Leaf(LINE)), default: Unset(r#"{"ada": "583231"}"#), scope: OneProject,
         doc: "People who may give commands in comments: a name that you choose, and their user id there, which no rename changes; `symphony tracker check` prints your own." },
     leaf("comments", Leaf::Bool, Unset("false"), OneProject, "Writes milestones there as comments; on by default."),
-    leaf("subtasks", Leaf::Bool, Unset("false"), OneProject, "Makes sub-tasks of mirrored issues there, too; on by default."),
+    leaf("subtasks", Leaf::Bool, Unset("false"), OneProject, "Creates the sub-tasks of mirrored issues there, too; on by default."),
     leaf("poll_ms", WAIT, Unset("60000"), OneProject, "Shortest time between two looks; a minute by default."),
 ];
 
 #[rustfmt::skip]
 const TRACKER_FILTER: &[Key] = &[
     leaf("labels", Leaf::Texts(TextRule::Line), Unset(r#"["symphony"]"#), OneProject,
-        "Labels that an issue needs, all of them; by default `symphony`. An empty list takes in every issue, whoever writes it."),
+        "Labels that an issue must have, all of them; by default `symphony`. An empty list takes in every issue, whoever wrote it."),
     leaf("assignees", Leaf::Texts(TextRule::Line), Unset(r#"["octocat"]"#), OneProject,
-        "Users, by login or id; an issue is assigned to one of them."),
+        "Users, by login or id; an issue must be assigned to one of them."),
     leaf("states", Leaf::Texts(TextRule::Line), Unset(r#"["Todo"]"#), OneProject,
-        "States, by name; an issue is in one of them when it is first seen."),
+        "States, by name; an issue must be in one of them when Symphony first sees it."),
 ];
 
 #[rustfmt::skip]
