@@ -215,7 +215,9 @@ impl Answer {
     /// Returns its last words.
     fn reason(&self) -> String {
         let last = self.stderr.lines().rfind(|line| !line.trim().is_empty());
-        last.unwrap_or("it ended without a word").trim().to_owned()
+        last.unwrap_or("it ended without an error message")
+            .trim()
+            .to_owned()
     }
 }
 

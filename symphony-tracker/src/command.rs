@@ -66,9 +66,7 @@ pub(crate) fn read(rest: &str, pushed_head: Option<&str>) -> Result<Command, Str
                 .ok_or_else(|| "A rejection needs a text that names what should change.".to_owned())
         }
         "cancel" if joined(after, more).is_none() => Ok(Command::Cancel),
-        "cancel" => {
-            Err("`cancel` takes no text: write the reason in a comment of its own.".to_owned())
-        }
+        "cancel" => Err("`cancel` takes no text: write the reason in another comment.".to_owned()),
         "" => Err(format!("The command is missing. {USAGE}")),
         _ => {
             let verb = shown(verb);

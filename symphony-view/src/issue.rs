@@ -18,7 +18,7 @@ pub struct IssueView {
     pub project: ProjectId,
     /// Its title.
     pub title: String,
-    /// What is to be done, in Markdown.
+    /// What should be done, in Markdown.
     pub description: String,
     /// Its status.
     pub status: IssueStatus,

@@ -410,7 +410,7 @@ pub struct PlanListed(pub PlanOverview);
 impl Listed for PlanListed {
     fn write_all(items: &[Self], page: &mut Page) {
         if items.is_empty() {
-            page.line("No plan was started here: `symphony plan run FILE` starts one.");
+            page.line("No plan has been started here: `symphony plan run FILE` starts one.");
             return;
         }
         let mut table = Table::new(["plan", "status", "complete", "begun", "file"]);

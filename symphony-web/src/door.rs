@@ -89,7 +89,11 @@ fn with_token(site: &Site, headers: &HeaderMap, fields: &Fields) -> Response {
     let scheme = site.access.hosts.scheme();
     // a page of another site must not sign a browser in as somebody else
     if !is_own_origin(text(header::ORIGIN), scheme, text(header::HOST)) {
-        return (StatusCode::FORBIDDEN, "The form is not of this server.").into_response();
+        return (
+            StatusCode::FORBIDDEN,
+            "The form does not belong to this server.",
+        )
+            .into_response();
     }
     let token = Secret::parse(fields.text("token"));
     let users = match site.users() {

@@ -275,7 +275,8 @@ fn acting(act: ActFn) -> MethodRouter {
                 Ok(Ok(Err(failure))) => failed(&failure, Some(&turn)),
                 Ok(Err(error)) => failed(&Failure::Internal(error.to_string()), Some(&turn)),
                 Err(_) => {
-                    let said = "This takes longer. It goes on, and the board says what came of it.";
+                    let said =
+                        "This takes longer. It continues, and the board will show the result.";
                     turn.site.leave_message(&turn.visitor, "/", said.to_owned());
                     tokio::spawn(async move {
                         let said = match order.await {

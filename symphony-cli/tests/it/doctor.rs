@@ -72,7 +72,8 @@ fn the_audit_finds_what_is_planted_in_branches_and_worktrees() {
 
     let lock = project.root.join(".git/refs/heads/symphony/SYM-9.lock");
     std::fs::write(&lock, "").unwrap();
-    let what = "a git that was killed left this lock of branch symphony/SYM-9, which is gone";
+    let what =
+        "a git process that was killed left this lock of branch symphony/SYM-9, which is gone";
     assert_eq!(
         findings(&project),
         [format!(

@@ -44,7 +44,7 @@ fn a_repair_of_a_gate_that_passes_pays_nobody_and_says_so() {
     repair(&project, "hello");
     explained(
         &project,
-        "gate hello has not passed on the base as configured now: it is tried there first",
+        "gate hello has not passed on the base with the current configuration: it is tried there first",
     );
     assert_eq!(profiles(&project), ["gates"]);
     assert_eq!(profiles(&project), [""; 0]);

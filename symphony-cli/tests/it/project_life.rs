@@ -255,7 +255,7 @@ fn the_work_of_a_plan_follows_a_renamed_base_branch_before_and_after_its_pull_re
     assert_eq!(project.git(&["show", "trunk:a.txt"]), "by a");
     let events = project.ok(&["events"]);
     assert!(
-        events.contains("Plan one goes to trunk now, not to main"),
+        events.contains("Plan one now goes to trunk instead of main"),
         "{events}"
     );
 }

@@ -113,7 +113,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
             ),
             (
                 &planned,
-                "- waits for a planner, and planner_enabled is off\n- it waits for you: `symphony config set planner_enabled true`",
+                "- waits for a planner, but planner_enabled is off\n- it waits for you: `symphony config set planner_enabled true`",
             ),
             (
                 &nowhere,

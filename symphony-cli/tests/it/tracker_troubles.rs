@@ -97,7 +97,7 @@ fn an_issue_that_was_moved_elsewhere_is_mirrored_no_longer() {
     // One is found by a change, the other one by a reading of everything.
     project.ok(&["issue", "edit", "SYM-1", "--title", "Ours"]);
     let synced = project.ok(&["tracker", "sync"]);
-    assert!(synced.contains("#1 is not there any more"), "{synced}");
+    assert!(synced.contains("#1 no longer exists there"), "{synced}");
     assert_eq!(project.issue("SYM-1")["trackers"], json!([]));
     assert_eq!(project.issue("SYM-1")["title"], "Ours");
     assert_eq!(

@@ -44,7 +44,7 @@ fn a_gate_that_cannot_run_is_found_before_a_worker_is_paid() {
     project.add_issue("Say hello");
     let explained = project.ok(&["explain", "SYM-1"]);
     assert!(
-        explained.contains("gate test has not passed on the base as configured now"),
+        explained.contains("gate test has not passed on the base with the current configuration"),
         "{explained}"
     );
     assert_eq!(profiles(&project), ["gates"]);

@@ -149,7 +149,7 @@ fn the_vault_has_a_cap_and_a_wrong_path_is_said() {
     assert_eq!(warnings, left_out(&elsewhere));
     for (path, why) in [
         ("gone", "No such file or directory (os error 2)"),
-        ("symphony.config.json", "it is no folder"),
+        ("symphony.config.json", "it is not a folder"),
         (".git", "it holds no markdown file"),
     ] {
         let (_, row, warnings) = show(json!({ "vault": { "path": path } }));

@@ -646,10 +646,7 @@ fn slots_are_kept_and_workspaces_of_ended_tickets_go_at_the_start() {
         (state["counts"]["running"] == 1 && state["waiting"].as_array()?.len() == 1)
             .then(|| state.clone())
     });
-    assert_eq!(
-        state["waiting"][0]["reason"],
-        "every slot has an agent at work"
-    );
+    assert_eq!(state["waiting"][0]["reason"], "every slot is taken");
     until("the removal", || {
         (!site.path("work").join(ended).exists()).then_some(())
     });

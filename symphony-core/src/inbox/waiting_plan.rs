@@ -5,7 +5,7 @@ use super::item::InboxItem;
 use crate::plan::state::{PhaseState, PlanStatus};
 use crate::tick::{LiveRun, OpenPlan, PlanDriver};
 
-/// Returns the item of a plan that goes on only after a person acts: it is paused, its whole work waits for a decision,
+/// Returns the item of a plan that continues only after a person acts: it is paused, its whole work waits for a decision,
 /// or neither a command nor a tick drives it and none of its phases is running. A phase that awaits a decision has an
 /// item of its own.
 pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem> {

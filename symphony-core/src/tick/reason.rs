@@ -386,9 +386,9 @@ impl fmt::Display for Reason {
                     "the project has no phase `{phase}` (`symphony phase list` lists its phases)"
                 )
             }
-            Self::PlanningOff => f.write_str("waits for a planner, and planner_enabled is off"),
+            Self::PlanningOff => f.write_str("waits for a planner, but planner_enabled is off"),
             Self::ResearchOff => {
-                f.write_str("its phase needs a researcher, and researcher_enabled is off")
+                f.write_str("its phase needs a researcher, but researcher_enabled is off")
             }
             Self::ReviewsFull { waiting, limit } => {
                 let reviews = counted((*waiting).into(), "review");
@@ -415,7 +415,7 @@ impl fmt::Display for Reason {
                 };
                 write!(
                     f,
-                    "{gate} {names} {have} not passed on the base as configured now: {they} tried there first"
+                    "{gate} {names} {have} not passed on the base with the current configuration: {they} tried there first"
                 )
             }
             Self::NothingToRepair { gates } => {

@@ -89,7 +89,7 @@ const DISPATCH: &[Dispatch] = &[
             todo(s, |c| c.phase = Some(phase("architecture")));
             a(s).researcher_enabled = false;
         },
-        "wait SYM-1: its phase needs a researcher, and researcher_enabled is off",
+        "wait SYM-1: its phase needs a researcher, but researcher_enabled is off",
     ),
     (
         "phase agent: other phases have no toggle",
@@ -126,7 +126,7 @@ const DISPATCH: &[Dispatch] = &[
             todo(s, |c| c.needs_planning = true);
             a(s).planner_enabled = false;
         },
-        "wait SYM-1: waits for a planner, and planner_enabled is off",
+        "wait SYM-1: waits for a planner, but planner_enabled is off",
     ),
     (
         "planner: with planning off, size large goes to a worker",

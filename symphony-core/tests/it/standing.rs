@@ -178,7 +178,7 @@ fn an_issue_that_goes_on_by_itself_is_not_stuck() {
             &["SYM-1: run r1 is live on it"],
         ),
         (
-            "exit handling is put off",
+            "exit handling is postponed",
             Moment::new().with(1, OpenState::InProgress).seen(put_off),
             &["SYM-1: a tick continues it at 1970-01-01T02:47:40.000Z"],
         ),

@@ -36,7 +36,7 @@ impl ToolCall for AnswerReviewPoint {
         let kind = self.answer.0;
         if kind == AnswerKind::Question && of.issue().is_none() {
             return Err(ToolError::new(
-                "no one answers a question in a plan: decline the point with what you would ask, or report the phase as failed",
+                "in a plan, no one can answer a question: decline the point and write what you would ask, or report the phase as failed",
             ));
         }
         let commit = match (&self.commit, &identity.workspace) {

@@ -23,8 +23,7 @@ impl ToolCall for ApproveDone {
         let (found, commit) = judge_pull_request(store, identity, Reviewed::Proposal, self.0)?;
         Failpoint::DoneJudged.reach();
         let message = format!(
-            "approved proposal {} on commit {commit}: nothing is left to do. It is confirmed by a person, or by Symphony where the \
-             project says so",
+            "approved proposal {} on commit {commit}: nothing is left to do. A person confirms it, or Symphony does where the project allows that",
             found.id
         );
         Ok(Answer::new(message).with("state", json!(found.state)))

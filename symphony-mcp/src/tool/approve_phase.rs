@@ -15,7 +15,7 @@ use crate::tool_call::ToolCall;
 pub(super) struct ApprovePhase(Approval);
 
 impl ToolCall for ApprovePhase {
-    const DESCRIPTION: &str = "Approves the delivery you review, at the commit you were shown; the issue goes on to its next phase. Close every \
+    const DESCRIPTION: &str = "Approves the delivery you review, at the commit you were shown; the issue continues with its next phase. Close every \
         open `must` point in the same call.";
 
     fn carry_out(self, store: &mut Store, identity: &Identity) -> Result<Answer, ToolError> {
@@ -25,7 +25,7 @@ impl ToolCall for ApprovePhase {
                 "it takes effect when the person whose review points are open has closed them"
                     .to_owned()
             }
-            Some(next) => format!("{} goes on to `{next}`", delivery.issue),
+            Some(next) => format!("{} continues with `{next}`", delivery.issue),
             None => format!(
                 "{} has no further phase: a person looks at it",
                 delivery.issue

@@ -213,7 +213,7 @@ fn settle(
 
 fn answer(delivery: &Delivery, what: &str) -> Answer {
     let then = match &delivery.next_phase {
-        Some(next) => format!("the issue then goes on to `{next}`"),
+        Some(next) => format!("the issue then continues with `{next}`"),
         None => "a person then looks at the issue".to_owned(),
     };
     let warnings = if delivery.reasons.is_empty() {

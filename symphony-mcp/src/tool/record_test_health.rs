@@ -50,7 +50,7 @@ impl ToolCall for RecordTestHealth {
             format!("{head}; no sign of bloat")
         } else {
             format!(
-                "{head}. Look into this before you go on: {}",
+                "{head}. Look into this before you continue: {}",
                 found.join(". ")
             )
         };

@@ -26,7 +26,7 @@ impl ToolCall for RejectPr {
                 format!("{issue} goes back to a worker with every open point")
             }
             PullRequestOf::Plan(plan) => {
-                format!("a person reads your points and decides how plan {plan} goes on")
+                format!("a person reads your points and decides how plan {plan} continues")
             }
         };
         let message = format!("rejected pull request {}; {next}", pr.id);

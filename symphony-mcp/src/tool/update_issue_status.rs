@@ -22,7 +22,7 @@ use crate::tool_call::ToolCall;
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used")]
 struct BlockIssue {
-    /// `blocked` means that you cannot go on and need a person.
+    /// `blocked` means that you cannot continue and need a person.
     status: Named<IssueStatus>,
     /// Why, in a sentence for a person.
     reason: String,
@@ -31,7 +31,7 @@ struct BlockIssue {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateIssueStatus {
-    /// `todo` gives the issue back; `blocked` means that you cannot go on and need a person.
+    /// `todo` gives the issue back; `blocked` means that you cannot continue and need a person.
     status: Named<IssueStatus>,
     /// Why, in a sentence for a person. Required for `blocked`.
     reason: Option<String>,

@@ -44,7 +44,7 @@ fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, R
     };
     let merged = pr.merged_commit.as_deref().unwrap_or(&pr.head_commit);
     let (Ok(head), Ok(merged)) = (CommitId::parse(&pr.head_commit), CommitId::parse(merged)) else {
-        return Ok(Some("its commits are no commit ids".to_owned()));
+        return Ok(Some("its commits are not commit ids".to_owned()));
     };
     if !repository.is_merged(&merged, &at)? {
         return Ok(Some(format!("its merged commit {merged} is not in {base}")));

@@ -15,8 +15,9 @@ pub(super) fn check(
             Some(branch) => format!("of branch {branch}, which is gone"),
             None => "of the packed refs".to_owned(),
         };
-        let detail =
-            format!("a git that was killed left this lock {of}: `symphony clean` removes it");
+        let detail = format!(
+            "a git process that was killed left this lock {of}: `symphony clean` removes it"
+        );
         let subject = lock.path.display().to_string();
         found.push(Violation::new(Invariant::I13, subject, detail));
     }

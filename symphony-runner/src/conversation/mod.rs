@@ -126,7 +126,7 @@ pub(crate) fn conversation(opening: Opening, prompt: String) -> Box<dyn Conversa
 const GO_ON_MAX: u32 = 3;
 
 /// What it is asked then.
-const GO_ON: &str = "That tool call was refused: it is not available in this role. Go on without it, and finish your task with the tools you have.";
+const GO_ON: &str = "That tool call was refused: it is not available in this role. Continue without it, and finish your task with the tools you have.";
 
 #[cfg(test)]
 mod tests {

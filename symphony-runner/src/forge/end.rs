@@ -140,7 +140,7 @@ impl Round<'_> {
     /// want.
     pub(super) fn close_here(&mut self, both: &mut Mirrored) -> Result<(), Stop> {
         let text = if both.pr.state == PrState::Rejected {
-            "the pull request was closed at the forge, so no agent works on it any more"
+            "the pull request was closed at the forge, so no agent works on it any longer"
         } else {
             "the pull request was closed at the forge, so it is closed here, too"
         };
@@ -152,7 +152,7 @@ impl Round<'_> {
     /// It was merged there after it was sent back here, and not as it is here: no agent repeats what the base has.
     pub(super) fn shelve_merged(&mut self, both: &mut Mirrored, head: &str) -> Result<(), Stop> {
         let text = format!(
-            "it was merged at the forge at {} after it was sent back here at {}, so no agent works on it any more",
+            "it was merged at the forge at {} after it was sent back here at {}, so no agent works on it any longer",
             short(head),
             short(&both.pr.head_commit)
         );

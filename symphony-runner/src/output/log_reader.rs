@@ -260,7 +260,7 @@ pub fn open_log(path: &Path) -> io::Result<Option<File>> {
         Err(error) => return Err(error),
     };
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     Ok(Some(file))
 }

@@ -187,7 +187,7 @@ fn clean_up_merged(
 ) -> Result<String, RunnerError> {
     let record = store.plan(id)?;
     let (PlanStatus::Completed, Some(target)) = (record.state.status, &record.target) else {
-        return Ok(format!("plan {id} goes on"));
+        return Ok(format!("plan {id} continues"));
     };
     let mut problems = remove_worktrees(store, project, config, &record, &mut BTreeSet::new())?;
     let repository = open_repository(project, config)?;

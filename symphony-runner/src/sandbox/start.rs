@@ -117,7 +117,7 @@ fn fault_of(
 ) -> Option<SandboxFault> {
     let last = || {
         let line = stderr.lines().rfind(|line| !line.trim().is_empty());
-        line.unwrap_or("bubblewrap ended without a word")
+        line.unwrap_or("bubblewrap ended without an error message")
             .trim()
             .to_owned()
     };
@@ -198,7 +198,7 @@ mod tests {
                 code(1),
                 "",
                 true,
-                Some("the sandbox could not be created: bubblewrap ended without a word"),
+                Some("the sandbox could not be created: bubblewrap ended without an error message"),
             ),
             (status(Some(7), None), killed, "", true, None),
             (status(None, None), killed, "", true, None),

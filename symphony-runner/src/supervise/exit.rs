@@ -45,7 +45,7 @@ impl PendingExit {
             return Ok(Self::new(dead(job, store).await?));
         };
         let outcome = serde_json::from_value(recorded.outcome).unwrap_or_else(|error| {
-            tracing::warn!(%error, "what the agent came to cannot be read");
+            tracing::warn!(%error, "the agent's outcome cannot be read");
             AgentOutcome::crashed(&job.run, None)
         });
         let pending = Self {
@@ -93,7 +93,7 @@ impl PendingExit {
         when_there_is_space(
             job,
             store,
-            "what the agent came to is recorded",
+            "the agent's outcome is recorded",
             move |store| store.begin_exit(&context, &run, &outcome),
         )
         .await
@@ -123,7 +123,7 @@ impl PendingExit {
         let AfterFault::Again(wait) = self.decide(fault, job) else {
             return Ok(false);
         };
-        tracing::warn!(%error, tries = self.tries, wait, "exit handling is put off");
+        tracing::warn!(%error, tries = self.tries, wait, "exit handling is postponed");
         self.note(job, store, wait, error.with_causes()).await?;
         Ok(true)
     }

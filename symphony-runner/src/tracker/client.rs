@@ -15,7 +15,7 @@ use crate::process::Question;
 use crate::runtime::block_on;
 
 /// What is wrong with a token that may not write.
-const READS_ONLY: &str = "the token may read issues and not write them: what happens here would not be shown there; give it the right to write issues";
+const READS_ONLY: &str = "the token may read issues but not write them, so the tracker would not show what happens here; give it the right to write issues";
 
 /// What a tracker said of the token.
 pub type TrackerAccess = Access;

@@ -17,7 +17,7 @@ impl Mirror<'_> {
     pub(super) async fn unlink(&mut self, link: &TrackerLink) -> Result<(), Stop> {
         self.client.check().await?;
         let text = format!(
-            "{} is not there any more: it was deleted, or moved elsewhere. This issue stays as it is and is no longer mirrored",
+            "{} no longer exists there: it was deleted, or moved elsewhere. This issue stays as it is and is no longer mirrored",
             link.key
         );
         let entry = noted(&self.settings.name, &text);

@@ -121,7 +121,7 @@ impl HandOver {
     /// Brings a commit to the hub, and records that it is there.
     ///
     /// # Errors
-    /// As [`HandOver::push`], and when the run is not this host's any more or the database cannot be written.
+    /// As [`HandOver::push`], and when the run no longer belongs to this host or the database cannot be written.
     pub(crate) fn bring(&self, store: &mut Store, commit: &CommitId) -> Result<(), HandOverError> {
         self.push(commit)?;
         store.record_result_commit(&self.run, self.fence, commit.as_str())?;

@@ -191,7 +191,7 @@ impl<'a> Round<'a> {
             tell(&match misfit {
                 Some(misfit) => WorkerNews::Problem {
                     text: format!(
-                        "it takes no runs: {}. Its runs go on; {}",
+                        "it takes no runs: {}. Its runs continue; {}",
                         misfit.words(),
                         self.advice(misfit)
                     ),

@@ -197,7 +197,7 @@ impl<'a, 'e> Running<'a, 'e> {
             },
             line = lines.next_line() => match line {
                 Ok(Some(line)) if line.bytes_cut > 0 || !line.terminated => {
-                    let text = if line.terminated { "a line is too long" } else { "the last line has no end" };
+                    let text = if line.terminated { "a line is too long" } else { "the last line does not end" };
                     Next::Steps(vec![Step::Report(EventKind::Malformed, text.to_owned())])
                 }
                 Ok(Some(line)) => Next::Steps(self.session.take(line.bytes)),
@@ -332,7 +332,7 @@ impl<'a, 'e> Running<'a, 'e> {
             }
         }
         let what = match exit {
-            None => "the app-server closed its output and goes on".to_owned(),
+            None => "the app-server closed its output but keeps running".to_owned(),
             Some(exit) => match (exit.code, exit.signal) {
                 (Some(code), _) => format!("the app-server exited with code {code}"),
                 (None, Some(signal)) => format!("the app-server was ended by signal {signal}"),

@@ -153,12 +153,12 @@ fn no_snapshot(why: NoSnapshot) -> Response {
         NoSnapshot::Unavailable => error(
             StatusCode::SERVICE_UNAVAILABLE,
             "snapshot_unavailable",
-            "the service has only begun",
+            "the service has just started",
         ),
         NoSnapshot::Timeout => error(
             StatusCode::SERVICE_UNAVAILABLE,
             "snapshot_timeout",
-            "the loop has shown nothing for minutes",
+            "the loop has not reported for minutes",
         ),
     }
 }
@@ -221,7 +221,7 @@ async fn method_not_allowed() -> Response {
     error(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
-        "this address does not take this method",
+        "this address does not accept this method",
     )
 }
 

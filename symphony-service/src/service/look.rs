@@ -182,9 +182,9 @@ fn reason_of(why: &Waiting) -> Option<String> {
         Waiting::Blocked { by: None } => {
             "it is blocked by a ticket that the tracker does not show".to_owned()
         }
-        Waiting::NoSlot => "every slot has an agent at work".to_owned(),
+        Waiting::NoSlot => "every slot is taken".to_owned(),
         Waiting::NoSlotInState { state } => {
-            format!("every slot for tickets in `{state}` has an agent at work")
+            format!("every slot for tickets in `{state}` is taken")
         }
         Waiting::Incomplete => {
             "the tracker sent it without an id, identifier, title or state".to_owned()

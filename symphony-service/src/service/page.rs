@@ -59,7 +59,7 @@ fn running(snapshot: &Snapshot) -> Markup {
     html! {
         h2 { "Running (" (snapshot.counts.running) ")" }
         @if snapshot.running.is_empty() {
-            p .muted { "No agent is at work." }
+            p .muted { "No agent is running." }
         } @else {
             table {
                 tr { th { "Ticket" } th { "State" } th { "Turns" } th { "Tokens" } th { "Started" } th { "Last event" } }

@@ -92,7 +92,7 @@ fn an_app_server_that_ends_or_closes_its_output_fails_the_attempt() {
         ),
         (
             "begin; exec >&-; sleep 600",
-            "the app-server closed its output and goes on",
+            "the app-server closed its output but keeps running",
         ),
         ("begin; kill -9 $$", "the app-server was ended by signal 9"),
         (

@@ -240,7 +240,7 @@ fn make_room(tx: &Transaction<'_>, context: &Context, open: &Delivery) -> Result
         context,
         &open.issue,
         open.id,
-        "a later delivery took its place",
+        "a later delivery replaced it",
     )
 }
 

@@ -135,7 +135,7 @@ impl Client {
             .map_err(|host| Fault::Unreadable {
                 detail: shortened(
                     &format!(
-                        "the tracker sends requests on to {host}, which the token is not for: name that server as the endpoint if it is right"
+                        "the tracker redirects to {host}, and the token is not for that server: set it as the endpoint if it is the right one"
                     ),
                     &self.token,
                 ),

@@ -46,7 +46,7 @@ impl Plain {
         for _ in 0..=REDIRECTS_MAX {
             if url.scheme() != "https" && !(self.takes_http && url.scheme() == "http") {
                 return Err(Fault::Unreadable {
-                    detail: "the tracker leads to an address without TLS".to_owned(),
+                    detail: "the tracker redirects to an address without TLS".to_owned(),
                 });
             }
             let sent = self.http.get(url.clone()).send().await;
@@ -62,7 +62,7 @@ impl Plain {
                 (status, _) => {
                     return Err(Fault::Failed {
                         status,
-                        detail: "the server with the text did not give it".to_owned(),
+                        detail: "the server that has the text did not send it".to_owned(),
                     });
                 }
             }

@@ -14,7 +14,7 @@ pub(crate) fn dismiss_notice(
 ) -> Result<Done, Failure> {
     let number = id
         .parse()
-        .map_err(|_malformed| Failure::NotFound("a notice is named by its number".to_owned()))?;
+        .map_err(|_malformed| Failure::NotFound("expected the number of a notice".to_owned()))?;
     let notice = session.store.dismiss_base_notice(&turn.context(), number)?;
     Ok(Done {
         to: "/inbox".to_owned(),

@@ -301,7 +301,7 @@ pub(crate) fn retry(
     Ok(Done {
         to: page_of(&id),
         said: if issue.state.status() == IssueStatus::Todo {
-            format!("{id} is tried again at the next tick.")
+            format!("The next tick tries {id} again.")
         } else {
             format!("The count of attempts at {id} was reset.")
         },

@@ -31,7 +31,7 @@ pub(crate) fn edit_learning(
         LearningEdit::Changed(_) => Ok(done("Changed")),
         LearningEdit::Unchanged(_) => Ok(Done {
             to: "/learnings".to_owned(),
-            said: "The learning has this text already.".to_owned(),
+            said: "The learning already has this text.".to_owned(),
         }),
         LearningEdit::Known(known) => Err(Failure::Conflict(format!(
             "learning {} already says this and is {}",

@@ -14,7 +14,7 @@ use crate::server::{Failure, Fields, Turn};
 
 fn number(text: &str) -> Result<PointNumber, Failure> {
     let number: Result<PointNumber, _> = text.parse();
-    number.map_err(|_malformed| Failure::Wrong("a point is named by its number".to_owned()))
+    number.map_err(|_malformed| Failure::Wrong("expected the number of a review point".to_owned()))
 }
 
 /// The points that a verdict closes.

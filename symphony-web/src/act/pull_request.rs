@@ -155,7 +155,7 @@ pub(crate) fn merge(
         .is_some_and(|seen| seen != found.head_commit)
     {
         return Err(Failure::Conflict(format!(
-            "pull request {} has another head than the one that you saw: look at it again",
+            "the head of pull request {} has changed since you looked at it: look at it again",
             found.id
         )));
     }

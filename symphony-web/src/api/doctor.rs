@@ -19,7 +19,7 @@ fn document(found: &Checkup) -> Response {
 pub(super) fn last(_: &mut Session, turn: &Turn, _: &Asked) -> Result<Response, Failure> {
     let kept = turn.site.checkups.last().ok_or_else(|| {
         let none =
-            "nothing was checked since the page is served: a POST to this address runs the checks";
+            "nothing has been checked since the server started: a POST to this address runs the checks";
         Failure::NotFound(none.to_owned())
     })?;
     Ok(document(&kept.found))

@@ -38,7 +38,7 @@ pub(crate) async fn raw_log(
         check_scope(session, turn, &id)?;
         let run = session.store.find_run(&id)?;
         let log = RunLog::of(session, &run)?;
-        let missing = || Failure::NotFound(format!("run {} has no log any more", run.id));
+        let missing = || Failure::NotFound(format!("run {} no longer has a log", run.id));
         let file = open_log(&log.path).ok().flatten().ok_or_else(missing)?;
         let unreadable =
             |error: io::Error| Failure::Internal(format!("the log cannot be read: {error}"));

@@ -60,7 +60,7 @@ pub(crate) fn board(session: &mut Session, turn: &Turn, asked: &Asked) -> Result
         @if is_empty {
             div .empty {
                 h2 { "The backlog is empty" }
-                p { "Describe what is to be done, and agents do it: each issue gets a worker, gates, a judge, and in the end you." }
+                p { "Describe the work, and agents do it: each issue gets a worker, gates and a judge, and in the end you decide." }
                 @if may_add { a .btn .pri href="/issues/new" { "Add the first issue" } }
             }
         } @else {

@@ -83,8 +83,8 @@ fn checkup(turn: &Turn) -> Markup {
             }
             @match &last {
                 Some(kept) => (found(&kept.found)),
-                None => p .soft { "Not checked since this page is served. It takes a few seconds, and does what " code { "symphony doctor" } " and "
-                    code { "symphony doctor --audit" } " do." },
+                None => p .soft { "Not checked since the server started. A check takes a few seconds and does the same as " code { "symphony doctor" } " and "
+                    code { "symphony doctor --audit" } "." },
             }
         }
     }

@@ -19,9 +19,9 @@ pub(crate) fn inbox(session: &mut Session, turn: &Turn, _asked: &Asked) -> Resul
     items.retain(|view| is_in_scope(session, turn, view.item.project.as_ref()));
     let clock = Clock::system();
     let main = html! {
-        div .row { h1 { "Inbox" } span .soft { "All that waits for a person, the oldest first" } }
+        div .row { h1 { "Inbox" } span .soft { "Everything that waits for a person, oldest first" } }
         @if items.is_empty() {
-            div .empty { h2 { "Nothing is waiting for you" } p { "Agents go on by themselves." } }
+            div .empty { h2 { "Nothing is waiting for you" } p { "Agents continue on their own." } }
         }
         @for view in &items { (draw(view, &frame, &clock, turn)) }
     };

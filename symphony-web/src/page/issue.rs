@@ -36,7 +36,7 @@ pub(crate) fn new_issue(
             (token(turn))
             label for="title" { "Title" }
             input #title name="title" required maxlength="200" autofocus autocomplete="off";
-            label for="description" { "What is to be done, in Markdown" }
+            label for="description" { "What should be done, in Markdown" }
             textarea #description name="description" rows="10" {}
             div .row {
                 label for="priority" { "Priority" }

@@ -30,9 +30,9 @@ pub(crate) fn learnings(
     };
     let learnings = read::learnings(session, &filter)?.items;
     let main = html! {
-        div .row { h1 { "Learnings" } span .soft { "What later prompts are given, where it applies" } }
+        div .row { h1 { "Learnings" } span .soft { "What agents and people found out; later prompts get what applies to them" } }
         @for learning in &learnings { (draw(learning, turn)) }
-        @if learnings.is_empty() { p .soft { "Nothing was learned yet: agents record what they find out about the project." } }
+        @if learnings.is_empty() { p .soft { "No learnings yet: agents record what they find out about the project." } }
     };
     Ok(frame.draw(turn, Room::Learnings, "Learnings", &main))
 }
@@ -60,7 +60,7 @@ fn draw(measured: &MeasuredLearning, turn: &Turn) -> Markup {
                     summary { "Edit" }
                     form .stack method="post" action=(act("edit")) {
                         (token(turn))
-                        label for=(format!("text-{}", learning.id)) { "Text; prompts have it from then on" }
+                        label for=(format!("text-{}", learning.id)) { "Text; later prompts use it" }
                         textarea #(format!("text-{}", learning.id)) name="text" rows="3" maxlength=(PATTERN_CHARS_MAX) required { (learning.pattern) }
                         div { button .btn { "Save" } }
                     }

@@ -36,7 +36,7 @@ pub(crate) fn plans(session: &mut Session, turn: &Turn, _asked: &Asked) -> Resul
                 } }
             }
         }
-        @if plans.is_empty() { p .soft { "No plan was started here: " code { "symphony plan run FILE" } " starts one." } }
+        @if plans.is_empty() { p .soft { "No plan has been started here: " code { "symphony plan run FILE" } " starts one." } }
     };
     Ok(frame.draw(turn, Room::Plans, "Plans", &main))
 }

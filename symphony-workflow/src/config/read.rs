@@ -110,7 +110,7 @@ fn api_key(section: &Section<'_>, place: &Place<'_>, found: &mut Findings) -> Op
                 Node::List(_) => "a list",
                 Node::Mapping(_) => "a mapping",
                 Node::Tagged(_) => "a value with a tag",
-                _ => "a value that is no text",
+                _ => "a value that is not text",
             };
             section.unexpected(
                 NAME,
@@ -145,7 +145,7 @@ fn from_variable(
 ) -> Option<Option<Secret>> {
     let value = (place.variable)(name)?;
     let Some(token) = value.to_str() else {
-        let kind = format!("bytes that are no text, in the variable `{name}`");
+        let kind = format!("bytes that are not text, in the variable `{name}`");
         section.unexpected("api_key", kind, "a token", found);
         return Some(None);
     };
@@ -262,13 +262,13 @@ fn limits_by_state(agent: &Section<'_>, found: &mut Findings) -> BTreeMap<StateN
         match limit {
             Some(limit) if !state.is_blank() => {
                 if limits.insert(state, limit).is_some() {
-                    let text = "names the same state as a line above, and takes its place";
+                    let text = "names the same state as a line above, and replaces it";
                     section.note_entry(index, text.to_owned(), found);
                 }
             }
             _ => {
                 let text = format!(
-                    "found {}, no positive number for a state, ignored",
+                    "found {}, which is not a positive number for a state; ignored",
                     value.described()
                 );
                 section.note_entry(index, text, found);

@@ -241,7 +241,7 @@ fn no_message_shows_a_token() {
     assert_eq!(
         numbers,
         [
-            "WORKFLOW.md:2:20: tracker.api_key: found a value that is no text, expected a text (in quotes), or `$VARIABLE`"
+            "WORKFLOW.md:2:20: tracker.api_key: found a value that is not text, expected a text (in quotes), or `$VARIABLE`"
         ]
     );
     let key = Secret::new(secret).unwrap();
@@ -308,8 +308,7 @@ fn limits_by_state_are_normalised_and_invalid_ones_ignored() {
     assert_eq!(lines, [6, 7, 8, 9, 10, 11, 13, 14]);
     assert_eq!(
         notes(matter)[0],
-        "WORKFLOW.md:6: agent.max_concurrent_agents_by_state.Review: found the number 0, no positive number for a state, \
-         ignored"
+        "WORKFLOW.md:6: agent.max_concurrent_agents_by_state.Review: found the number 0, which is not a positive number for a state; ignored"
     );
     assert_eq!(
         problems("agent: {max_concurrent_agents_by_state: [1]}\n").len(),

@@ -10,7 +10,7 @@ pub fn continuation_prompt(ticket: &Ticket, turn: u32, turns_max: u32) -> String
     } = ticket;
     let (identifier, state) = (one_line(identifier), one_line(state));
     format!(
-        "The last turn ended, and {identifier} is still in the state `{state}`, so the work goes on. This is turn {turn} of \
+        "The last turn ended, and {identifier} is still in the state `{state}`, so the work continues. This is turn {turn} of \
          {turns_max}.\n\n\
          - Continue from what is in the workspace. Do not begin again, and do not repeat checks whose result still holds.\n\
          - The instructions at the beginning of this session apply unchanged.\n\

@@ -17,13 +17,13 @@ impl FilterReflection for DateFilter {
     }
 
     fn description(&self) -> &'static str {
-        "Writes a moment in another form."
+        "Formats a time."
     }
 
     fn positional_parameters(&self) -> &'static [ParameterReflection] {
         &[ParameterReflection {
             name: "form",
-            description: "The form, as strftime has it.",
+            description: "The format, as in strftime.",
             is_optional: false,
         }]
     }
@@ -39,7 +39,7 @@ impl ParseFilter for DateFilter {
         let has_more = arguments.positional.next().is_some() || arguments.keyword.next().is_some();
         match form.filter(|_| !has_more) {
             Some(form) => Ok(Box::new(Date { form })),
-            None => Err(Error::with_msg("`date` takes one argument, the form")),
+            None => Err(Error::with_msg("`date` takes one argument, the format")),
         }
     }
 
@@ -69,7 +69,7 @@ impl Filter for Date {
         // a form that does not exist is an error here, and would be a panic of `to_string`
         match write!(written, "{}", moment.strftime(&form)) {
             Ok(()) => Ok(Value::scalar(written)),
-            Err(fmt::Error) => Err(Error::with_msg("no such form of a date")),
+            Err(fmt::Error) => Err(Error::with_msg("no such format of a date")),
         }
     }
 }

@@ -64,7 +64,7 @@ impl<'a> Found<'a> {
             let is_skipped = matches!(name, "raw" | "comment");
             if matches!(name, "include" | "render" | "layout" | "import") {
                 return Some(format!(
-                    "`{name}` is not supported: a template is one file, and includes no other"
+                    "`{name}` is not supported: a template is one file and cannot include another"
                 ));
             }
             if !is_known && !is_skipped && !BLOCKS.contains(&ends) {

@@ -20,11 +20,11 @@ const ITEM_BYTES: usize = 32;
 const NAME_BYTES_MAX: usize = 100;
 
 /// A loop over something else than a list.
-pub(super) const NO_LIST: &str = "a loop goes over a value that is no list";
+pub(super) const NO_LIST: &str = "a loop iterates over a value that is not a list";
 /// A limit, an offset or an end of a range that is no number.
 pub(super) const NO_NUMBER: &str = "a loop needs a whole number here";
 /// `contains` of something else than a text or a list.
-pub(super) const NO_CONTAINER: &str = "`contains` asks a value that is no text and no list";
+pub(super) const NO_CONTAINER: &str = "`contains` needs a text or a list";
 /// Faults of a template that are described in our words.
 pub(super) const RENDER_FAULTS: [&str; 3] = [NO_LIST, NO_NUMBER, NO_CONTAINER];
 

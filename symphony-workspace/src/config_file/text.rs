@@ -93,9 +93,7 @@ fn syntax_message(kind: &ParseErrorKind) -> String {
         Kind::ExpectedObjectValue => "expected a value after the colon",
         Kind::SingleQuotedStringsNotAllowed => "expected double quotes, found single ones",
         Kind::MultipleRootJsonValues => "expected the end of the file",
-        Kind::UnexpectedWord => {
-            "expected a value, found a word that is none; a text needs double quotes"
-        }
+        Kind::UnexpectedWord => "expected a value, found a bare word; a text needs double quotes",
         other => return lower_first(&other.to_string()),
     };
     message.to_owned()

@@ -131,7 +131,7 @@ fn remove(lock: &Path, seen: &Seen) -> Result<Cleared, WorkspaceError> {
     }
     match fs::remove_file(lock) {
         Ok(()) => {
-            tracing::warn!(lock = %lock.display(), "removed a lock that a dead git left");
+            tracing::warn!(lock = %lock.display(), "removed a lock that a dead git process left");
             Ok(Cleared::Removed)
         }
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Cleared::Gone),

@@ -72,7 +72,7 @@ pub(crate) fn note_shared_locks(place: &Place, since: Timestamp) {
         return;
     }
     if let Err(error) = add(&notes(&place.common_dir), new) {
-        tracing::warn!(%error, "locks that a dead git may have left could not be noted");
+        tracing::warn!(%error, "locks that a dead git process may have left could not be noted");
     }
 }
 

@@ -94,7 +94,7 @@ fn copy_file(from: File, to: &Path, left: &mut Left) -> io::Result<()> {
 pub(super) fn require_whole(file: &File) -> io::Result<u64> {
     let meta = file.metadata()?;
     if !meta.is_file() {
-        let what = "one of its objects is no file";
+        let what = "one of its objects is not a file";
         return Err(io::Error::new(ErrorKind::InvalidData, what));
     }
     if is_sparse(meta.len(), meta.blocks()) {

@@ -197,7 +197,7 @@ fn loose(folder: &Folder, name: &str) -> io::Result<Option<Target>> {
         None => Ok(None),
         Some(text) => parse_loose(&text)
             .map(Some)
-            .ok_or_else(|| wrong(&format!("`{name}` is no ref"))),
+            .ok_or_else(|| wrong(&format!("`{name}` is not a ref"))),
     }
 }
 
@@ -237,7 +237,7 @@ pub(super) fn read_text(folder: &Folder, path: &Path) -> io::Result<Option<Strin
         Err(error) => return Err(error),
     };
     if !file.metadata()?.is_file() {
-        return Err(wrong(&format!("`{}` is no file", path.display())));
+        return Err(wrong(&format!("`{}` is not a file", path.display())));
     }
     let mut bytes = Vec::new();
     file.take(BYTES_MAX + 1).read_to_end(&mut bytes)?;

@@ -92,7 +92,7 @@ impl Repository {
                     self.clear_cut_off()?;
                     // A lock that someone has taken meanwhile is no reason to stop.
                     if let Err(error) = self.clear_old_locks() {
-                        tracing::debug!(%error, "locks that a dead git left were not removed");
+                        tracing::debug!(%error, "locks that a dead git process left were not removed");
                     }
                     return Ok(lock);
                 }

@@ -325,7 +325,7 @@ fn refs_that_are_no_refs_are_refused_and_nothing_waits() {
     };
     for (what, words) in [
         ("pipe", "no file"),
-        ("outside", "`HEAD` is no ref"),
+        ("outside", "`HEAD` is not a ref"),
         ("circle", "too many names"),
         ("long", "larger than 8 MiB"),
         ("folder", "no file"),

@@ -235,7 +235,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::PlanChanged(event) => plan::changed(&about.plan(), event),
         E::PhaseOutcomeRecorded { phase, outcome, .. } => plan::outcome(phase, outcome),
         E::PlanTargetMoved { from, to } => {
-            format!("{} goes to {to} now, not to {from}", about.plan())
+            format!("{} now goes to {to} instead of {from}", about.plan())
         }
         E::PlanMerged { commit: on } => format!("{} was merged as {}", about.plan(), commit(on)),
         E::LearningAdded { learning } => format!("Learning {learning} was recorded"),
@@ -297,7 +297,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         ),
         E::ProjectRemoved {} => format!("{} was removed", capital(&about.project())),
         E::PrefixRenamed { from, to } => format!(
-            "New issues of {} begin with {to}, not {from}",
+            "New issues of {} get the prefix {to} instead of {from}",
             about.project()
         ),
         E::ProjectAdded { prefix } => {

@@ -22,7 +22,7 @@ pub(super) fn changed(plan: &str, event: &PlanEvent) -> String {
         PlanEvent::ReviewResumed { pr } => {
             format!("{plan} is in review again: pull request {pr} was approved")
         }
-        PlanEvent::AbortRequested => format!("{plan} was asked to stop for good"),
+        PlanEvent::AbortRequested => format!("{plan} was asked to end"),
         PlanEvent::Ended { status, .. } => format!("{plan} ended: {status}"),
         PlanEvent::Reopened => format!("{plan} was reopened"),
         PlanEvent::ChangesAccepted { phases } => format!(

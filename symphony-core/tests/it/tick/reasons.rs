@@ -127,14 +127,14 @@ fn every_reason_of_an_issue_has_its_row() {
                 a(s).planner_enabled = false;
                 c.needs_planning = true;
             },
-            &["waits for a planner, and planner_enabled is off"],
+            &["waits for a planner, but planner_enabled is off"],
         ),
         (
             |s, c| {
                 a(s).researcher_enabled = false;
                 c.phase = Some(phase("architecture"));
             },
-            &["its phase needs a researcher, and researcher_enabled is off"],
+            &["its phase needs a researcher, but researcher_enabled is off"],
         ),
         (
             |s, _| {

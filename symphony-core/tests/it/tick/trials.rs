@@ -196,7 +196,7 @@ fn the_reason_names_the_gates_and_other_projects_go_on() {
     };
     assert_eq!(
         reason.to_string(),
-        "gate lint has not passed on the base as configured now: it is tried there first"
+        "gate lint has not passed on the base with the current configuration: it is tried there first"
     );
     assert_eq!(
         started(&snapshot),

@@ -29,7 +29,7 @@ impl Holding {
                 Ok(answer) => {
                     self.view().take_in(sent, answer);
                     if answer == Beat::Lost {
-                        tracing::warn!("the run is not this host's any more");
+                        tracing::warn!("the run no longer belongs to this host");
                         return;
                     }
                 }

@@ -112,7 +112,7 @@ pub(crate) fn first_beat(
 /// Waits for some work of a run. Returns why it had to end first, if it had; the caller then ends whatever the work started.
 ///
 /// # Errors
-/// Why the run is not this host's any more.
+/// Why the run no longer belongs to this host.
 pub(crate) async fn while_held<T>(
     holding: Option<&Holding>,
     work: impl Future<Output = T>,

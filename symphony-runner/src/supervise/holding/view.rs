@@ -27,7 +27,9 @@ impl Release {
                 "ended: the database did not answer for {} s (lease.fence_ms), so the run could have been given to another host",
                 limit.as_secs()
             ),
-            Self::Lost => "ended: the run was given up, and is not this host's any more".to_owned(),
+            Self::Lost => {
+                "ended: the run was given up, and no longer belongs to this host".to_owned()
+            }
         }
     }
 }

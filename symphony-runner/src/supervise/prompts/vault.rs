@@ -34,7 +34,7 @@ fn read_notes(path: &Path) -> (Vec<VaultNote>, Option<String>) {
     // The folder itself may be a link, since the user named it.
     let folder = match path.canonicalize() {
         Ok(folder) if folder.is_dir() => folder,
-        Ok(_) => return (Vec::new(), Some(nothing_read(path, "it is no folder"))),
+        Ok(_) => return (Vec::new(), Some(nothing_read(path, "it is not a folder"))),
         Err(error) => return (Vec::new(), Some(nothing_read(path, &error.to_string()))),
     };
     let mut notes = Vec::new();

@@ -19,7 +19,7 @@ pub(super) fn note_by_products(
     let mut paths = match by_products(repository, worktree, base) {
         Ok(paths) => paths,
         Err(error) => {
-            tracing::warn!(%error, "cannot say what of the set-up's is committed");
+            tracing::warn!(%error, "cannot find out which files of the set-up are committed");
             return;
         }
     };

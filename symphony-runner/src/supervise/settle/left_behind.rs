@@ -21,7 +21,7 @@ pub(super) fn note_left_behind(
     let mut left = match repository.left_behind(worktree, base.as_ref()) {
         Ok(left) => left,
         Err(error) => {
-            tracing::warn!(%error, "cannot say what the run left in its worktree");
+            tracing::warn!(%error, "cannot find out what the run left in its worktree");
             let why = json!(error.to_string());
             outcome.metadata.insert("left_behind_error".to_owned(), why);
             return Ok(());

@@ -27,7 +27,7 @@ pub(super) fn note_stray_work(
         Ok(stray) => stray,
         Err(error) if error.exit_fault() == ExitFault::Machine => return Err(error),
         Err(error) => {
-            tracing::warn!(%error, "cannot say whether the agent worked beside its branch");
+            tracing::warn!(%error, "cannot find out whether the agent worked outside its branch");
             return Ok(());
         }
     };

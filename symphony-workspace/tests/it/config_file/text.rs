@@ -84,7 +84,7 @@ fn syntax_errors_have_line_and_column() {
         ),
         (
             "{ \"a\": NaN }",
-            "c.json:1:8: expected a value, found a word that is none; a text needs double quotes",
+            "c.json:1:8: expected a value, found a bare word; a text needs double quotes",
         ),
         ("{} {}", "c.json:1:4: expected the end of the file"),
         (
