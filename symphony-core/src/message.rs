@@ -1,4 +1,4 @@
-//! Messages of a person to the agent of an issue: a comment that the agent is sure to get, at work or at its next start.
+//! Messages of a person to the agent of an issue: comments that the agent is sure to get, while it runs or at its next start.
 
 use serde::{Deserialize, Serialize};
 

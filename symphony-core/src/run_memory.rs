@@ -1,4 +1,4 @@
-//! What a run's limit of memory came to, as it is recorded with the run.
+//! What a run's memory limit did, as recorded with the run.
 
 use serde::{Deserialize, Serialize};
 

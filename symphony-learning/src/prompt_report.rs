@@ -1,4 +1,4 @@
-//! The report on a trial of prompts: what the cases of each set came to, with 95 % intervals, and how the sets differ.
+//! The report on a trial of prompts: the results of each set's cases, with 95 % intervals, and how the sets differ.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A shell script around a workspace, as a supervised process with a time limit and a log, which leaves no process behind.
+//! A shell script around a workspace: a supervised process with a time limit and a log, all of whose processes are ended.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

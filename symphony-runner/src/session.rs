@@ -1,4 +1,4 @@
-//! An open database, with the project that somebody asks about.
+//! An open database, with the project that a request is about.
 
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::ConfiguredGate;

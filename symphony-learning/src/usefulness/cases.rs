@@ -1,4 +1,4 @@
-//! Ended issues as cases, and what a group of them came to.
+//! Ended issues as cases, and the results of a group of them.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Prompts for a session that goes on: what every prompt has, and what is new.
+//! Prompts for a session that continues: what every prompt has, and what is new.
 
 use crate::dispatch::{PhaseDispatch, PlanPhaseDispatch, ProfileDispatch};
 use crate::error::PromptError;

@@ -1,4 +1,4 @@
-//! The section that says that a session goes on, and what is on the base since.
+//! The section that says that a session continues, and what the base has since then.
 
 use std::borrow::Cow;
 

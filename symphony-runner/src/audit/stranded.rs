@@ -1,4 +1,4 @@
-//! Nothing is stranded: each issue, pull request, plan and publication that has not ended can go on, or is in a
+//! Nothing is stranded: each issue, pull request, plan and publication that has not ended can continue, or is in a
 //! person's inbox (L1).
 
 use symphony_core::Timestamp;

@@ -1,4 +1,4 @@
-//! What may use the database: nothing that would go on with a replaced one.
+//! What may use the database: nothing that would continue with a replaced one.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What keeps a run from getting a network of its own.
+//! Why a run cannot get its own network.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Tells people what waits for them, by the configured command: each item once, in a process of its own, so that no
+//! Notifies people of what waits for them, by the configured command: each item once, in a separate process, so that no
 //! tick waits for it. A failure is recorded and logged; nothing else depends on it.
 
 use serde::Serialize;

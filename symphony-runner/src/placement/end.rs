@@ -1,4 +1,4 @@
-//! The end of a run that has no host: nothing of it is on this machine, so there is no worktree to save and no process to end.
+//! Ends a run whose host was lost: this machine has nothing of it, so there is no worktree to save and no process to end.
 
 use serde_json::{Map, Value, json};
 use symphony_core::config::{BreakerTarget, ProjectConfig};

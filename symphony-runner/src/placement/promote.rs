@@ -1,4 +1,4 @@
-//! Bringing in what runs on other hosts made: the branch of an issue moves to it before anyone goes on with the issue.
+//! Collects the results of runs on other hosts: the branch of an issue moves to a result before anyone continues the issue.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The settings that the CLI of an agent has of its own, and what of them its copy in a sandbox has. Pure.
+//! The own settings of an agent's CLI, and which of them its copy in a sandbox gets. Pure.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! One run, from its claim to its end, in a process of its own (spec: lifecycle, "Supervisor").
+//! One run, from its claim to its end, in a separate process (spec: lifecycle, "Supervisor").
 //!
 //! prepare (worktree, prompts, socket) → agent (stream, limits) → exit handling (sweep, commit, gates, one
 //! transaction).

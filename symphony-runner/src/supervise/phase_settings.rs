@@ -1,4 +1,4 @@
-//! Settings of a run of its own, which override the project's configuration.
+//! A run's own settings, which override the project's configuration.
 
 use symphony_core::config::{Millis, NamedProvider, ProjectConfig, ProviderChoice};
 use symphony_core::id::PlanPhaseId;

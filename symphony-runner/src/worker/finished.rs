@@ -1,4 +1,4 @@
-//! Worktrees of issues that have ended, in the clones of a worker's host: no run goes on with them.
+//! Worktrees of ended issues, in the clones of a worker's host: no run will use them again.
 
 use std::time::{Duration, Instant};
 

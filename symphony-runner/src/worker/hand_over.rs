@@ -1,4 +1,4 @@
-//! Handing the result of a run over: to a ref of its own at the hub, and from there the control takes it.
+//! Hands over the result of a run: to its own ref at the hub, where the control collects it.
 //!
 //! A result is at the hub before anything in the database says that it is there: of a pull request whose commit was on a lost host only,
 //! nothing could be gated, judged or merged.

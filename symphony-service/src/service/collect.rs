@@ -1,4 +1,4 @@
-//! What workers did since the last look: their reports, their ends, and what follows from them.
+//! Collects what workers did since the last look: their reports, their ends, and what follows from them.
 
 use std::time::{Duration, Instant};
 

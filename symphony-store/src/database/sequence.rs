@@ -1,4 +1,4 @@
-//! The highest number that each table gave out: a copy goes on from there, also where the newest rows were removed.
+//! The highest number that each table gave out: a copy continues from there, even if the newest rows were removed.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Why an issue is not added, changed or deleted. Agents read these texts, so that they say what to do.
+//! Why an issue is not added, changed or deleted. Agents read these texts, so they say what to do.
 
 use symphony_core::id::{CommentId, IdError, IssueId, PrId, RunId};
 use symphony_core::issue::IssueStatus;

@@ -1,4 +1,4 @@
-//! Why nothing is recorded of a review, a proposal or a delivery. Agents read these texts, so that they say what to do.
+//! Why a review, a proposal or a delivery is refused. Agents read these texts, so they say what to do.
 
 use symphony_core::agent::AgentType;
 use symphony_core::contract::DeliveryState;

@@ -1,4 +1,4 @@
-//! The outbox: changes on their way to a tracker. A change is here from its decision on, so that no death between the decision
+//! The outbox: changes on their way to a tracker. A change is recorded when it is decided, so that no death between the decision
 //! and the tracker's answer loses it.
 
 use symphony_core::Timestamp;

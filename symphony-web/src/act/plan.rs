@@ -1,4 +1,4 @@
-//! Plans: their phases are retried, skipped and given up; plans are paused and go on.
+//! Orders about plans: retry, skip or give up a phase; pause or resume a plan.
 
 use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_runner::plan::{PlanOrder, carry_out_order};

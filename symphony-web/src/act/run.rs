@@ -1,4 +1,4 @@
-//! Runs are cancelled; the whole installation is paused and goes on.
+//! Orders about runs: cancel one, or pause and resume the whole installation.
 
 use symphony_core::id::CommentId;
 use symphony_runner::cancel::end_run;

@@ -1,4 +1,4 @@
-//! Colouring within a time limit. A single line may take long, and nothing can interrupt an expression: the page goes on without it,
+//! Colouring within a time limit. A single line may take long, and nothing can interrupt an expression: the page continues without it,
 //! and the thread ends after that line.
 
 use std::sync::mpsc::{Receiver, Sender, channel};

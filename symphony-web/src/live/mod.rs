@@ -1,4 +1,4 @@
-//! What changes while somebody looks: one stream of server-sent events, and the parts of logs (spec: web, "Live").
+//! What changes while a page is open: one stream of server-sent events, and the parts of logs (spec: web, "Live").
 
 mod cursor;
 mod log_part;

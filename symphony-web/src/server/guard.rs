@@ -1,4 +1,4 @@
-//! In front of every route: who asks, from where, and with which form; behind it: the headers of every answer.
+//! Runs before every route to check who asks, from where, and with which form, and after it to add the headers of every answer.
 
 use std::sync::Arc;
 use std::time::Duration;

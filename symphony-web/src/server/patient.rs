@@ -1,4 +1,4 @@
-//! A connection whose client has to take what it has asked for: one that reads nothing is let go, so that it does not keep its place.
+//! A connection whose client has to read what it asked for: Symphony closes one that reads nothing, so that it frees its place.
 
 use std::future::Future as _;
 use std::io::{self, IoSlice};

@@ -1,4 +1,4 @@
-//! Places for connections: so many in all, and so many from one other machine, so that one cannot keep all others out.
+//! Places for connections: a limit in all and a limit for each other machine, so that one machine cannot keep all others out.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,4 +1,4 @@
-//! Whether runs go on, from what the tracker says of their tickets (sections 7.1, 8.5 and 8.6).
+//! Whether runs continue, from what the tracker says of their tickets (sections 7.1, 8.5 and 8.6).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Giving an agent a git folder of its own.
+//! Gives an agent its own git folder.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! A git folder of its own for each agent.
+//! A separate git folder for each agent.
 //!
 //! A linked worktree shares refs, stash, configuration, hooks and objects with the project: an agent in it could rewrite
 //! the user's branches. So while an agent works, its checkout has a `.git` folder that only borrows the project's

@@ -1,4 +1,4 @@
-//! The note that a worktree's agent has a git folder of its own, in the registration, which no agent writes.
+//! The note that a worktree's agent has its own git folder. It is in the registration, which no agent writes.
 
 use std::fs;
 use std::io::ErrorKind;

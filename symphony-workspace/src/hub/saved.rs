@@ -1,4 +1,4 @@
-//! What an agent had done when it was last saved: at the hub, in a ref that is no result.
+//! An agent's last saved work: at the hub, in a ref that does not count as a result.
 //!
 //! A result moves only forward and counts; what is saved is replaced every minute, has uncommitted files, and counts for nothing. So it
 //! has a ref of its own, and a hub that refuses to replace commits still takes results.

@@ -1,4 +1,4 @@
-//! What an agent committed in a git folder of its own comes into the project's repository.
+//! Imports what an agent committed in its own git folder into the project's repository.
 //!
 //! Everything in that folder is the agent's: its configuration can name programs, its alternates another repository,
 //! a link another folder. So git never opens it. Symphony reads its refs as text, copies its objects, which are data,

@@ -1,4 +1,4 @@
-//! A note of the current move, so that the next merge repairs a crash half-way.
+//! A note of the merge under way, so that the next merge can repair a crash half-way.
 
 use std::collections::BTreeMap;
 use std::fs;

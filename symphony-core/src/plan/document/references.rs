@@ -1,4 +1,4 @@
-//! The rules between phases: ids are unique, references name phases, nothing waits for itself.
+//! The rules between phases: ids are unique, references name phases, no phase waits for itself.
 
 use std::collections::BTreeMap;
 

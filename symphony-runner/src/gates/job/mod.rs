@@ -1,4 +1,4 @@
-//! A run of gates in a process of its own: those of a pull request, or the probe of a base.
+//! A run of gates in a separate process: those of a pull request, or the probe of a base.
 //!
 //! It has what every run has: a claim, a held lock, a marker, a log, and an end that is recorded once. The next tick
 //! finds a dead one, and its gates are due again.

@@ -1,4 +1,4 @@
-//! What tools answered before, so that a start asks nothing while the settings are the same.
+//! Earlier answers of package managers, so that a start asks nothing while the settings are unchanged.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
