@@ -65,7 +65,7 @@ closed_set!(
         SpawnFailed = "spawn_failed",
         /// The supervisor died.
         Crashed = "crashed",
-        /// The host of the run was not heard of any more, and its work since it last handed some in is gone.
+        /// The host of the run stopped answering, and the work since its last hand-in is lost.
         HostLost = "host_lost",
         /// The project's folder was moved during the run.
         Moved = "moved",

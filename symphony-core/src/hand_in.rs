@@ -124,7 +124,7 @@ const fn create_pr() -> Tool {
 /// What a run without a result does to its issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NothingEffect {
-    /// The work goes on at once.
+    /// The work continues at once.
     Continues,
     /// The run has failed: the next one waits, longer each time.
     Fails,

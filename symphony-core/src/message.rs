@@ -111,7 +111,7 @@ impl Reach {
         provider.map_or(Self::NextRun, |named| Self::with(named.provider()))
     }
 
-    /// Returns when an agent at work gets a message, by its provider.
+    /// Returns when a running agent gets a message, by its provider.
     pub const fn with(provider: ProviderName) -> Self {
         match provider {
             ProviderName::ClaudeCli

@@ -28,7 +28,7 @@ pub struct Metered {
     pub cache_creation_tokens: Tokens,
     /// Requests to the model.
     pub requests: u64,
-    /// Answers that came to their end without saying what they used.
+    /// Answers that ended without saying how many tokens they used.
     pub uncounted: u64,
     /// Requests that were refused, or whose answer was cut.
     pub failed: u64,

@@ -115,7 +115,7 @@ const NOT_EXECUTABLE: i32 = 126;
 /// The exit code of a shell if it finds no program of that name.
 const NOT_FOUND: i32 = 127;
 
-/// Returns whether a shell reported that a program is missing, or cannot be executed: that is no verdict on the change.
+/// Returns whether a shell reported that a program is missing, or cannot be executed: that says nothing about the change.
 pub(crate) const fn is_missing_program(exit_code: Option<i32>) -> bool {
     matches!(exit_code, Some(NOT_EXECUTABLE | NOT_FOUND))
 }

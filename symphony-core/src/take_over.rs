@@ -23,7 +23,7 @@ pub struct TakeOverFacts<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each text shows what its fields are")]
 pub enum TakeOverRefusal {
-    /// An agent, or its gates, is at work on it.
+    /// An agent is working on it, or its gates are running.
     #[error("run {run} is working on {issue}")]
     AtWork { issue: IssueId, run: RunId },
     /// Its session is open already.

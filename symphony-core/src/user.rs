@@ -10,7 +10,7 @@ use crate::closed_set::closed_set;
 /// Most characters of a user's name.
 pub const USER_NAME_CHARS_MAX: usize = 40;
 
-/// Words that stand for somebody else where authors are shown.
+/// Words that mean someone else where authors are shown.
 const TAKEN: [&str; 20] = [
     "admin",
     "agent",
@@ -117,7 +117,7 @@ closed_set!(
 );
 
 impl UserRole {
-    /// Returns whether somebody with this role may do what needs another one.
+    /// Returns whether a user with this role may do what needs another role.
     pub fn may(self, needed: Self) -> bool {
         self >= needed
     }
@@ -172,7 +172,7 @@ impl From<TokenHash> for String {
 }
 
 closed_set!(
-    /// What somebody wrote with.
+    /// What a user wrote with.
     Source, "source", {
         /// A command.
         Cli = "cli",

@@ -62,7 +62,7 @@ pub fn capitalised(text: &str) -> String {
     first.into_iter().chain(chars).collect()
 }
 
-/// Returns a text without the full stop at its end, for a sentence that goes on after it. An ellipsis stays.
+/// Returns a text without the full stop at its end, for a sentence that continues after it. An ellipsis stays.
 pub fn unended(text: &str) -> &str {
     let text = text.trim_end();
     match text.strip_suffix('.') {

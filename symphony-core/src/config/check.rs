@@ -360,7 +360,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Asks for every key of an object: half a user would be let in as nobody.
+    /// Asks for every key of an object: a user with half of the keys could not sign in.
     fn require_all(&mut self, keys: &[Key], object: &Map<String, Value>, path: &KeyPath) {
         for key in keys {
             if key.find_in(object).is_none_or(Value::is_null) {

@@ -123,7 +123,7 @@ impl NamedProvider {
     /// Parses a provider.
     ///
     /// # Errors
-    /// When the text is no provider; the error lists what can be written.
+    /// When the text is not a provider; the error lists what can be written.
     pub fn parse(text: &str) -> Result<Self, UnknownName> {
         if let Some(name) = text.strip_prefix(AcpName::PREFIX)
             && let Ok(name) = AcpName::parse(name)
@@ -205,7 +205,7 @@ impl ProviderChoice {
     /// Parses a value.
     ///
     /// # Errors
-    /// When the text is no value; the error lists the values.
+    /// When the text is not one of the values; the error lists them.
     pub fn parse(text: &str) -> Result<Self, UnknownName> {
         if text == Self::AUTO {
             return Ok(Self::Auto);

@@ -47,7 +47,7 @@ impl ConfigReader<'_> {
         })
     }
 
-    /// `None` if the remote says it; an error if what is set is no repository.
+    /// `None` if the remote says it; an error if what is set is not a repository.
     fn forge_repository(&mut self) -> Result<Option<ForgeRepository>, ()> {
         let path = "forge.repository";
         let Some(text) = self.get::<String>(path) else {

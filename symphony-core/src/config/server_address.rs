@@ -58,7 +58,7 @@ pub enum AddressError {
     /// Nothing says which database of the server is meant.
     #[error("names no database")]
     NoDatabase,
-    /// The port is none.
+    /// The port is not a valid number.
     #[error("has a port that is not a number from 1 to 65535")]
     Port,
     /// A `%` is not followed by two hexadecimal digits, or they make no text.

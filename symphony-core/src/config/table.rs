@@ -401,7 +401,7 @@ pub(super) const STATE_KEYS: &[&str] = &[
 ];
 
 impl Key {
-    /// Returns the key that the value of a section means when it is no object: `"sandbox": "off"` sets `sandbox.level`,
+    /// Returns the key that the value of a section means when it is not an object: `"sandbox": "off"` sets `sandbox.level`,
     /// `"forge": "github"` sets `forge.kind`.
     pub fn short(&self) -> Option<&'static Self> {
         match self.kind {

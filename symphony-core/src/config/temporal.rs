@@ -29,7 +29,7 @@ impl TemporalAddress {
     /// What an address looks like.
     pub(super) const EXPECTED: &'static str = "the address of a Temporal service (`https://temporal.example:7233`; `http://` only for one on this machine)";
 
-    /// Parses an address. `http` is for this machine alone, since whoever hears a worker could take its runs. `None` for what is no address, or has
+    /// Parses an address. `http` is for this machine alone, since whoever overhears a worker could take its runs. `None` for what is not an address, or has
     /// a user, a password or a path in it.
     pub fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;

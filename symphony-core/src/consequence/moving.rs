@@ -91,7 +91,7 @@ impl Cascade {
         }
     }
 
-    /// An issue that moves to `todo` although its phase is accepted goes on to the next phase: its agent would
+    /// An issue that moves to `todo` although its phase is accepted continues with the next phase: its agent would
     /// otherwise work on a finished phase again. If a run is live, the end of that run does this.
     fn leave_accepted_phase(&mut self, event: &IssueEvent) {
         let steps_itself = matches!(event, IssueEvent::PhaseAccepted { .. });
@@ -160,11 +160,11 @@ pub fn consequences_of_move(
     Ok(cascade.into_effects())
 }
 
-/// Decides what follows when an issue whose phase is accepted goes on to its next phase; nothing without such a
+/// Decides what follows when an issue whose phase is accepted continues with its next phase; nothing without such a
 /// delivery.
 ///
 /// # Errors
-/// When the issue cannot go on from where it is.
+/// When the issue cannot continue from its status.
 pub fn consequences_of_step(
     facts: &IssueFacts,
     mover: Mover,

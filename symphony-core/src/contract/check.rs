@@ -38,7 +38,7 @@ pub enum CheckFailure {
         /// The places that were searched.
         places: Vec<String>,
     },
-    /// An artifact without a word in it.
+    /// An artifact without any text.
     #[error("the artifact `{path}` is empty; write it, then claim again")]
     ArtifactEmpty {
         /// Its path.

@@ -168,7 +168,7 @@ impl Pipeline {
         best.map(|(_, contract)| contract)
     }
 
-    /// Plans a delivery of `from` that asks to go on at `to`.
+    /// Plans a delivery of `from` that asks to skip to `to`.
     ///
     /// # Errors
     /// When `to` does not come after `from`, or a phase between may not be skipped.

@@ -37,7 +37,7 @@ pub struct Delivery {
     pub artifact_path: Option<String>,
     /// What the agent says of it.
     pub summary: String,
-    /// The later phase that it asks to go on with.
+    /// The later phase that it asks to skip to.
     pub skip_to: Option<PhaseName>,
     /// The phase that the issue goes to when the delivery is accepted; `None` if it is the last one.
     pub next_phase: Option<PhaseName>,

@@ -72,7 +72,7 @@ struct CriteriaReader {
     above: String,
 }
 
-/// An item that may go on.
+/// An item that may continue on the next line.
 #[derive(Debug)]
 struct Item {
     indent: usize,
@@ -151,7 +151,7 @@ impl CriteriaReader {
         }
     }
 
-    /// A line within a paragraph, or one that continues an item, is no label, unless its marks show it.
+    /// A line within a paragraph, or one that continues an item, is not a label, unless its marks show it.
     fn begins_paragraph(&self, content: &str, above: &str, after_blank: bool) -> bool {
         let is_marked = content.ends_with(':') || content.starts_with(['*', '_']);
         is_marked || after_blank || (above.is_empty() && self.item.is_none())

@@ -56,7 +56,7 @@ impl FrontMatter {
     /// front matter, or one of comments only, has no fields.
     ///
     /// # Errors
-    /// When it is too long, is no mapping, or cannot be read within the bounds of [`parse`](Self::parse).
+    /// When it is too long, is not a mapping, or cannot be read within the bounds of [`parse`](Self::parse).
     pub fn of_parts(
         file: &str,
         matter: String,

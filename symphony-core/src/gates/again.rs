@@ -26,7 +26,7 @@ pub struct Tries<'a> {
 pub struct GateResult {
     /// The result.
     pub result: VerifiedGate,
-    /// Whether it ran in a try in which all required gates before it passed. Its result after a red gate is no verdict.
+    /// Whether it ran in a try in which all required gates before it passed. Its result after a red gate does not count.
     is_judged: bool,
 }
 

@@ -18,7 +18,7 @@ pub enum BaseGates {
         /// Their names.
         required: Vec<String>,
     },
-    /// A person has ended their trial, or the hold that they placed: work goes on nevertheless.
+    /// A person has ended their trial, or the hold that they placed: work continues nevertheless.
     Waived,
 }
 

@@ -4,7 +4,7 @@
 const HEAD_LINES: usize = 3;
 
 /// Returns the line that best shows why a command failed: the first failure that pytest or cargo lists, the first line
-/// of npm's error, what pip could not find or reach, or else the last line that is no trailer and no advice.
+/// of npm's error, what pip could not find or reach, or else the last line that is neither a trailer nor advice.
 pub fn telling_line(output: &str) -> Option<&str> {
     let said = || lines(output).filter(|line| !is_trailer(line) && !is_advice(line));
     let first = |is_it: &dyn Fn(&str) -> bool| said().find(|line| is_it(line));

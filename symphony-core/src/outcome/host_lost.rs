@@ -18,7 +18,7 @@ pub(super) fn is_lost(end: &RunEnd<'_>) -> bool {
 }
 
 /// Lets the issue be tried again at once, on another host: no attempt is used. After [`HOSTS_LOST_MAX`] in a row the issue is blocked, so
-/// that it does not go round all hosts. A person who lets it go on allows as many again.
+/// that it does not go round all hosts. A person who continues it allows as many again.
 pub(super) fn route_lost(routing: &mut Routing, end: &RunEnd<'_>) {
     let status = end.issue.state.status();
     let lost = end.hosts_lost_before.saturating_add(1);

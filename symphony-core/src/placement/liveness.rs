@@ -30,7 +30,7 @@ impl Lease {
         }
     }
 
-    /// Returns whether a worker that was last seen so long ago, by the database's clock, is gone. Its supervisors may go on.
+    /// Returns whether a worker that was last seen this long ago, by the database's clock, is gone. Its supervisors may still run.
     pub fn is_worker_gone(self, age_ms: i64) -> bool {
         self.liveness(age_ms) != Liveness::Alive
     }

@@ -39,7 +39,7 @@ impl ProviderSource {
     }
 }
 
-/// What an issue asks for its authors. Judges keep what the project uses: an author's model is no measure for them.
+/// What an issue asks for its authors. Judges keep what the project uses, whatever model the author has.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentChoice {
     /// The provider, as it is in the configuration. Kept as a text, since it may be of another version of Symphony.

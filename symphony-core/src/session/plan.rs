@@ -36,7 +36,7 @@ enum Task {
     Work,
     ReviewOfPullRequest,
     ReviewOfDelivery,
-    /// The project as a whole, or gates: no session goes on there.
+    /// The project as a whole, or gates: these have no session to resume.
     Other,
 }
 
@@ -214,7 +214,7 @@ closed_set!(
         OtherProtection = "other_protection",
         /// The earlier run judged the same commit: two verdicts on one commit are independent.
         SameCommit = "same_commit",
-        /// What the CLI reported is no id of a session.
+        /// What the CLI reported is not the id of a session.
         NotAnId = "not_an_id",
         /// A run of another role reported the same session.
         OfAnother = "of_another",

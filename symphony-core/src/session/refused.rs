@@ -11,13 +11,13 @@ pub struct ResumedEnd {
     pub by_itself: bool,
     /// Whether its model answered or called a tool.
     pub has_worked: bool,
-    /// Whether its CLI started another session without a word.
+    /// Whether its CLI silently started another session.
     pub other_session: bool,
 }
 
 /// Returns whether the session could not be resumed. Then nothing was done, and the full prompt is used in the same run.
 ///
-/// What the provider says about itself (limits, credentials, an outage) is no reason: a new session would meet the same.
+/// What the provider says about itself (limits, credentials, an outage) is not a reason: a new session would meet the same.
 pub const fn is_refused(end: &ResumedEnd) -> bool {
     if end.has_worked {
         return false;

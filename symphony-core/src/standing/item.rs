@@ -41,9 +41,9 @@ pub enum Dependency {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Standing {
-    /// The next tick goes on with it.
+    /// The next tick continues it.
     Runnable,
-    /// A tick goes on with it at a moment.
+    /// A tick continues it at a known time.
     Due {
         /// The time.
         at: Timestamp,

@@ -123,7 +123,7 @@ pub enum Reason {
         /// The command that takes it back.
         back: String,
     },
-    /// `must` points of people are open, and no judge goes on before a person has closed them.
+    /// `must` points of people are open, and no judge continues before a person has closed them.
     PersonsPoints {
         /// Their numbers.
         points: Vec<PointNumber>,

@@ -34,7 +34,7 @@ struct Load {
 /// and so few that an urgent issue is not far from its turn, since what waits in a pool is not sorted again.
 const QUEUED_MAX_PER_WORKER: u32 = 16;
 
-/// Returns how many runs may wait in a pool with so many workers. Without any, a few wait, so that a worker that begins finds work.
+/// Returns how many runs may wait in a pool with this many workers. Without any, a few wait, so that a new worker finds work.
 fn queued_max(workers: u32) -> u32 {
     workers.max(1).saturating_mul(QUEUED_MAX_PER_WORKER)
 }

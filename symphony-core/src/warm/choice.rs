@@ -45,7 +45,7 @@ pub enum ColdReason {
         /// The folder.
         by: String,
     },
-    /// There is none yet.
+    /// No generation exists yet.
     NoGeneration,
     /// Something that the build depends on is different now.
     OtherKey(KeyPart),

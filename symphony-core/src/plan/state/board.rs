@@ -99,7 +99,7 @@ impl<'a> Board<'a> {
 
 /// Returns the events that follow from the graph and the time alone: due retries and phases whose sources are complete
 /// become ready, phases behind one that will not complete are blocked, blocked ones whose sources can complete again
-/// are freed; a plan that waited for a person is running again as soon as one of its phases can go on. Nothing follows
+/// are freed; a plan that waited for a person is running again as soon as one of its phases can continue. Nothing follows
 /// in a plan that has ended. Linear in phases and edges.
 pub fn settle(dag: &Dag, state: &PlanState, now: Timestamp) -> Vec<PlanEvent> {
     if state.status.is_ended() {

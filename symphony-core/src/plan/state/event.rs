@@ -54,7 +54,7 @@ pub enum PlanEvent {
     },
     /// A person stopped further starts.
     Paused,
-    /// A person let it go on.
+    /// A person let it continue.
     Resumed,
     /// Nothing can move before a person decides.
     WaitingForDecision,
@@ -65,7 +65,7 @@ pub enum PlanEvent {
         /// The pull request.
         pr: PrId,
     },
-    /// A judge or a person rejected the work, or a person closed its pull request: a person decides how to go on.
+    /// A judge or a person rejected the work, or a person closed its pull request: a person decides how to continue.
     ReviewRejected {
         /// The pull request.
         pr: PrId,
@@ -143,7 +143,7 @@ pub enum PhaseEvent {
         /// Not before.
         due_at: Timestamp,
     },
-    /// The attempt failed, and a person has to decide how to go on.
+    /// The attempt failed, and a person has to decide how to continue.
     DecisionAsked {
         /// The run.
         run: Option<RunId>,

@@ -79,7 +79,7 @@ pub struct PlanState {
     pub phases: BTreeMap<PlanPhaseId, PhaseProgress>,
 }
 
-/// Returns how a plan with these phases ends; `None` while one can still go on, or while the merge of a pull request
+/// Returns how a plan with these phases ends; `None` while one can still continue, or while the merge of a pull request
 /// will end it.
 pub(super) fn end_of(
     mut statuses: impl Iterator<Item = PhaseStatus> + Clone,
@@ -119,7 +119,7 @@ impl PlanState {
             .map_or(PhaseStatus::Pending, PhaseProgress::status)
     }
 
-    /// Returns how the plan ends when none of its runs is alive; `None` while a phase can still go on, or while the
+    /// Returns how the plan ends when none of its runs is alive; `None` while a phase can still continue, or while the
     /// merge of a pull request will end it.
     pub fn end_status(&self, completion: Completion) -> Option<PlanStatus> {
         let statuses = self.phases.values().map(PhaseProgress::status);

@@ -57,7 +57,7 @@ pub enum PhaseWork {
         /// How it ended.
         output: String,
     },
-    /// The branch that it is merged into lost work of other phases: a person decides how to go on.
+    /// The branch that it is merged into lost work of other phases: a person decides how to continue.
     BaseLost(String),
     /// It could not be merged, for another reason.
     Unmerged(String),
