@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use crate::hidden::one_line;
 use crate::input::Workspace;
 
-/// Writes the layer. A judge runs nothing, so that its version asks for no command.
+/// Writes the layer. A judge runs nothing, so its version asks for no command.
 pub(crate) fn boundary(workspace: &Workspace, agent: &AgentType) -> String {
     let branch = workspace.branch.as_deref().unwrap_or("(detached)");
     let path = one_line(&workspace.path);

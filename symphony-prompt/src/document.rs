@@ -9,8 +9,7 @@ use crate::error::PromptError;
 use crate::report::BuiltPrompt;
 
 /// One dispatch, as an object with a single key that names the path: `{"profile_dispatch": {…}}`.
-///
-/// The key stands outside, so that errors of a deserialiser name the place inside.
+/// The key is outside, so that errors of a deserialiser name the place inside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -37,7 +36,7 @@ pub enum PromptInput {
 /// ```
 ///
 /// # Errors
-/// When the agent does not belong to the path, or the fence marker is not usable.
+/// When the agent does not belong to the path, or the fence marker cannot be used.
 pub fn build_document(input: &PromptInput) -> Result<BuiltPrompt, PromptError> {
     match input {
         PromptInput::ProfileDispatch(dispatch) => dispatch.build(),

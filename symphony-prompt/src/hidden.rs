@@ -59,7 +59,7 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Makes one visible line of a text: for titles, names, labels and paths that stand outside a fence.
+/// Makes one visible line of a text: for titles, names, labels and paths outside a fence.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if is_plain_line(text) {
         return Cow::Borrowed(text);
@@ -100,9 +100,9 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Says whether the character `c` at byte `at` is a zero-width joiner between two emoji, as in 👩‍💻.
+/// Returns whether the character `c` at byte `at` is a zero-width joiner between two emoji, as in 👩‍💻.
 ///
-/// Skin tones and the sign for "as a picture" may stand in front of it (Unicode Technical Standard 51, "emoji ZWJ sequence").
+/// Skin tones and the sign for "as a picture" may come before it (Unicode Technical Standard 51, "emoji ZWJ sequence").
 fn joins_emoji(text: &str, at: usize, c: char) -> bool {
     if c != '\u{200d}' {
         return false;
@@ -127,7 +127,7 @@ const fn is_emoji(c: char) -> bool {
 
 /// Bytes per step of the search: wide enough that what follows the vector loop costs little.
 const BLOCK_BYTES: usize = 128;
-/// A block and the byte behind it, because two bytes tell visible characters from hidden ones.
+/// A block and the byte after it, because two bytes tell visible characters from hidden ones.
 const WINDOW_BYTES: usize = BLOCK_BYTES + 1;
 
 /// Says whether a text holds a hidden character.
@@ -184,8 +184,7 @@ fn may_hide(window: &[u8; WINDOW_BYTES]) -> bool {
 }
 
 /// Says whether a block holds DEL, or a character that is neither ASCII nor of the kinds usual in prose and diagrams.
-///
-/// `next` are the bytes each one behind those of `block`.
+/// `next` are the bytes of `block`, each shifted by one.
 #[expect(
     clippy::needless_bitwise_bool,
     reason = "branches would keep the loop from becoming vector instructions"

@@ -14,7 +14,7 @@ pub const LAYER_SEPARATOR: &str = "\n\n---\n\n";
 pub enum LayerName {
     /// Where the agent may work.
     Boundary,
-    /// Who the agent is; a standalone prompt (setup wizard, plan worker) stands here too.
+    /// Who the agent is; a standalone prompt (setup wizard, plan worker) is here, too.
     Profile,
     /// What the phase must deliver.
     Contract,
@@ -40,11 +40,11 @@ pub enum LayerName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protection {
-    /// Always whole, even over budget; never omitted.
+    /// Always included in full, even over budget; never omitted.
     Protected,
     /// May be omitted by profile, but is neither dropped nor cut by budget.
     Unbudgeted,
-    /// Whole, or dropped when it does not fit whole.
+    /// Included in full, or dropped when it does not fit.
     Standard,
     /// Truncated to what is left.
     Flexible,
@@ -109,7 +109,7 @@ impl LayerName {
         }
     }
 
-    /// Says whether the layer has no bound of its own and is warned about when it is long.
+    /// Returns whether the layer has no limit, so that the report warns when it is long.
     pub const fn is_unbounded(self) -> bool {
         matches!(
             self,

@@ -27,15 +27,14 @@
 //! ```
 //!
 //! # Decisions where the specification leaves room
-//!
-//! - What sections leave of their shares goes to those that are cut, unless [`Budgets::pass_on`] is off.
-//! - A cap of a text holds for the text itself; a cap of a list holds for its items with their fences, because
-//!   there may be any number of them. Headings, fences of texts and the list of cut files lie outside.
+//! - What sections leave unused of their shares goes to those that would be cut, unless [`Budgets::pass_on`] is off.
+//! - A cap of a text applies to the text itself; a cap of a list applies to its items with their fences, because
+//!   there may be any number of them. Headings, fences of texts and the list of cut files are not counted.
 //! - A worker's latest `approach` finding takes its tokens from the share of the findings.
-//! - Review points are outside the shares: every open one is whole, whatever the budget; the report warns when they are long.
-//! - The commits that answer points have at most half of the diff's share, each whole or only named; what they take is not the diff's.
+//! - Review points are outside the shares: every open one is included in full, whatever the budget; the report warns when they are long.
+//! - The commits that answer points take at most half of the diff's share, each in full or only by name; the diff gets the rest.
 //! - Acceptance criteria are outside the shares, too: each is a bounded line, and there is a bounded number of them.
-//! - The documents of a ticket have a budget of their own, outside the shares, in every prompt on an issue.
+//! - The documents of a ticket have a separate budget, outside the shares, in every prompt on an issue.
 //! - The text rule over the outputs of previous attempts serves the newest attempt first.
 //! - The system budget counts the separators, so that a prompt is over it only when protected or unbudgeted layers are.
 //! - Phase agents' descriptions and comments have the shares of a prompt without a diff.

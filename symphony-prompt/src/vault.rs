@@ -20,9 +20,8 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// Returns the notes that share keywords with a text, best first.
-///
-/// A note is better when more keywords stand in its headings (its file name counts as one), then when more
-/// stand anywhere, then by path. An empty query matches every note, by path.
+/// A note is better when more keywords are in its headings (its file name counts as one), then when more
+/// are anywhere in it, then by path. An empty query matches every note, by path.
 pub fn match_notes<'n>(notes: &'n [VaultNote], query: &str) -> Vec<&'n VaultNote> {
     let wanted = keywords(query);
     let mut scored: Vec<(Reverse<usize>, Reverse<usize>, &VaultNote)> = notes

@@ -10,7 +10,7 @@ use symphony_core::criteria::CriterionState;
 pub struct CriteriaInput {
     /// The criteria, in the order of their numbers.
     pub items: Vec<CriterionInput>,
-    /// For a judge: criteria that were answered and do not count any more.
+    /// For a judge: criteria that were answered and no longer count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
     /// How many more there are than are listed.

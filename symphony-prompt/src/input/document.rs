@@ -37,7 +37,7 @@ fn is_near(levels_above: &usize) -> bool {
 }
 
 impl PhaseArtifact {
-    /// Makes a document of the issue itself, of which no one knows where it was read.
+    /// Makes a document of the issue itself, without the place that it was read from.
     pub fn new(phase: PhaseName, path: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             phase,

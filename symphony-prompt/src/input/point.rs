@@ -12,7 +12,7 @@ pub struct PointInput {
     /// Its number, by which it is answered and closed.
     #[cfg_attr(feature = "schema", schemars(with = "u32"))]
     pub number: PointNumber,
-    /// How much it holds up: `must`, `should`, `note`.
+    /// How serious it is: `must`, `should`, `note`.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub severity: Severity,
     /// Who made it: `human`, or an agent type.
@@ -62,7 +62,7 @@ pub struct AnswerPatch {
     /// The points that it answers.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u32>"))]
     pub points: Vec<PointNumber>,
-    /// Its patch, in git's unified form; none when it is too long to be shown, or not on the branch any more.
+    /// Its patch, in git's unified form; none when it is too long to be shown, or no longer on the branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<String>,
 }

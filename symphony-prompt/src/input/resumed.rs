@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
 
-/// A session that goes on. The lists of a dispatch hold only what is new since its last run.
+/// A session that continues. The lists of a dispatch hold only what is new since its last run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResumedInput {

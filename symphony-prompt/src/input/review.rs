@@ -51,7 +51,7 @@ pub struct DoneReview {
     pub unverified: bool,
 }
 
-/// An item of evidence. Symphony has looked it up: it is there.
+/// An item of evidence. Symphony has checked that it exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -88,7 +88,7 @@ pub struct PullRequestReview {
     pub risk: Option<Risk>,
     /// What the gates said when Symphony ran them; takes the place of the gate commands.
     pub gate_results: Vec<GateResult>,
-    /// Whether no gate is required, so that nothing but the review stands between the change and the base branch.
+    /// Whether no gate is required, so that only the review is between the change and the base branch.
     #[serde(skip_serializing_if = "is_false")]
     pub unverified: bool,
     /// What it does to the submodules that `.gitmodules` declares, a sentence part each.

@@ -70,7 +70,7 @@ pub(super) fn budget_findings(input: &LintInput<'_>, parsed: &Parsed<'_>) -> Vec
     found
 }
 
-/// The project's own texts that stand in several prompts.
+/// The project's own texts that are in several prompts.
 struct OwnTexts<'a> {
     all: &'a [PromptText<'a>],
     claude_md: Option<&'a PromptText<'a>>,

@@ -52,7 +52,7 @@ pub fn lint(input: &LintInput<'_>) -> Vec<Finding> {
     found
 }
 
-/// A WORKFLOW.md of openai/symphony is left out of prompts, so it is no text of an agent, and replaces none.
+/// A WORKFLOW.md of openai/symphony is left out of prompts, so no agent reads it, and it replaces no profile.
 fn reaches_no_prompt(text: &PromptText<'_>) -> bool {
     text.kind == TextKind::WorkflowMd && is_theirs(text.text)
 }

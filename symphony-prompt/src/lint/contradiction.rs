@@ -9,7 +9,7 @@ use super::order::{Pattern, is_negated, matched, mentions, order, prohibition};
 use super::prose::{Sentence, sentences};
 use super::text::{PromptText, TextKind};
 
-/// Words in a heading that make what is below it none of an agent's business.
+/// Words in a heading that show that the text below it is not for agents.
 const OTHERS: [&str; 14] = [
     "release",
     "releases",

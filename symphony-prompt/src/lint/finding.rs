@@ -36,7 +36,7 @@ pub enum LintRule {
     NearHeading,
     /// A placeholder that nothing fills in.
     Placeholder,
-    /// The folder of the project's prompts, which is configured and missing.
+    /// The configured folder of the project's prompts, which is missing.
     Folder,
     /// A set of a trial that cannot be used, or that agents would be dispatched differently with.
     Trial,

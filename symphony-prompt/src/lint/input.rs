@@ -39,7 +39,7 @@ impl Switch {
 /// What is looked at.
 #[derive(Debug, Clone, Default)]
 pub struct LintInput<'a> {
-    /// Profiles and contracts that hold where the project has none of its own. Their texts are not looked at themselves.
+    /// Profiles and contracts that apply where the project has none. Their texts are not checked.
     pub shipped: &'a [PromptText<'a>],
     /// The project's own texts.
     pub own: &'a [PromptText<'a>],
@@ -52,7 +52,7 @@ pub struct LintInput<'a> {
 }
 
 impl<'a> LintInput<'a> {
-    /// Looks at texts of a project that has switched nothing off and has the default budgets.
+    /// Checks texts of a project that has switched nothing off and has the default budgets.
     pub fn new(shipped: &'a [PromptText<'a>], own: &'a [PromptText<'a>]) -> Self {
         Self {
             shipped,

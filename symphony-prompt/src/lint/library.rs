@@ -45,9 +45,9 @@ pub(super) struct Parsed<'a> {
     last: &'a [PromptText<'a>],
     /// What keeps the texts from being a library.
     pub(super) findings: Vec<Finding>,
-    /// The profile that holds for each type, with its file.
+    /// The profile that applies to each type, with its file.
     pub(super) profiles: BTreeMap<AgentType, (&'a PromptText<'a>, AgentProfile)>,
-    /// The contract that holds for each phase, with its file.
+    /// The contract that applies to each phase, with its file.
     pub(super) contracts: BTreeMap<PhaseName, (&'a PromptText<'a>, PhaseContract)>,
 }
 

@@ -58,13 +58,13 @@ const LEADS: [&str; 22] = [
     "agents",
 ];
 
-/// Words that forbid when they stand in front of the verb.
+/// Words that forbid when they come before the verb.
 const FORBID: [&str; 5] = ["never", "don't", "dont", "mustn't", "shouldn't"];
 
 /// The end of a clause, in a pattern. Where it may stand, the words are only looked at: they are what follows the order.
 const END: &str = "$";
 
-/// A pattern: for each word in turn the words that may stand there, separated by blanks; `*` is any word. A `?` in front of
+/// A pattern: for each word in turn the words that may be there, separated by blanks; `*` is any word. A `?` in front of
 /// them allows that none does.
 pub(super) type Pattern = &'static [&'static str];
 

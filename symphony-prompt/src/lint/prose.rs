@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// Words that make clauses of a sentence: what follows is an order of its own.
+/// Words that split a sentence into clauses: what follows is a separate order.
 const JOINTS: [&str; 3] = ["and", "then", "but"];
 
-/// Ends with a dot, and ends no sentence.
+/// Ends with a dot, but does not end a sentence.
 const ABBREVIATIONS: [&str; 4] = ["e.g.", "i.e.", "etc.", "vs."];
 
 /// A word, or a span of code as a whole.
@@ -91,7 +91,7 @@ pub(super) enum Line<'a> {
     Words(&'a str),
 }
 
-/// Says of each line of a text what it is.
+/// Classifies each line of a text.
 pub(super) fn prose_lines(text: &str) -> Vec<Line<'_>> {
     let (mut fence, mut is_comment, mut is_after_blank) = (None, false, true);
     let mut lines = Vec::new();
@@ -140,7 +140,7 @@ fn kind_of(line: &str, is_after_blank: bool) -> Line<'_> {
     Line::Words(words)
 }
 
-/// Takes the mark of a list item off a line; none when it is no list item.
+/// Takes the mark of a list item off a line; none when it is not a list item.
 fn without_mark(line: &str) -> Option<&str> {
     if let Some(rest) = ["- ", "* ", "+ "]
         .iter()
@@ -155,7 +155,7 @@ fn without_mark(line: &str) -> Option<&str> {
     rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
 }
 
-/// Returns where a line's spans of code stand, ticks included. Ticks that as many others do not close open none.
+/// Returns where a line's spans of code are, backticks included. Backticks that are not closed by as many others open no span.
 fn code_spans(line: &str) -> Vec<Range<usize>> {
     let runs = runs_of_ticks(line);
     let mut spans = Vec::new();

@@ -584,7 +584,7 @@ fn orders_that_contradict_how_agents_work_are_found() {
     }
 }
 
-/// Texts as they stand in good CLAUDE.md files.
+/// Texts as they are in good CLAUDE.md files.
 #[test]
 fn innocent_texts_are_left_alone() {
     for text in [

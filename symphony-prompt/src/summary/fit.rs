@@ -7,7 +7,7 @@ use symphony_core::unit::Tokens;
 use crate::summary::shorten::{shorten_artifact, summarize_artifact};
 use crate::tokens::TokenCounter;
 
-/// How an artifact stands in the prompt.
+/// How an artifact appears in the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     Whole,
@@ -34,8 +34,7 @@ struct Candidate<'a> {
 }
 
 /// Fits artifacts into a budget: each gets an even share, and what one leaves over goes to the others.
-///
-/// Each is whole if it fits, else as much of it as fits, its outline first; where summaries are preferred, it is
+/// Each is included in full if it fits, else as much of it as fits, its outline first; where summaries are preferred, it is
 /// its summary. The smallest are served first, so that what they leave reaches the larger ones; what is then still left makes
 /// the smallest of the shortened ones longer.
 pub(crate) fn fit_artifacts<'a>(

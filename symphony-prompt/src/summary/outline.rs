@@ -19,14 +19,14 @@ pub(super) enum Rank {
 /// A heading, a paragraph, a list item, a table row, or a code block.
 #[derive(Debug)]
 pub(super) struct Block<'a> {
-    /// Where it stands in the text, from the beginning of its first line.
+    /// Where it is in the text, from the beginning of its first line.
     pub(super) range: Range<usize>,
     pub(super) text: &'a str,
     pub(super) rank: Rank,
     pub(super) is_code: bool,
 }
 
-/// Splits a text into its blocks. Rules and link definitions are none.
+/// Splits a text into its blocks. Rules and link definitions are not blocks.
 pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut place = 0;

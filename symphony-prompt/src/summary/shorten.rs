@@ -12,12 +12,11 @@ use crate::truncate::{truncate_head, truncate_head_lines};
 /// Stands where blocks were left out.
 const GAP: &str = "[…]";
 
-/// A paragraph is not begun with less room than this: a few words say nothing.
+/// The least room for which a paragraph is begun: fewer words would say nothing.
 const BEGINNING_TOKENS_MIN: u64 = 40;
 
 /// Keeps the headings of a markdown text, what comes first under each, and the declarations in its code.
-///
-/// `[…]` stands for each part that is left out; front matter goes without a mark.
+/// `[…]` marks each part that is left out; front matter is dropped without a mark.
 ///
 /// ```
 /// let text = "# Design\n\nWe cache.\n\nLong reasons.\n\n## Risks\n\nStale entries.";

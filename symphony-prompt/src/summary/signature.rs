@@ -1,6 +1,6 @@
 //! The declarations in a code block: what other code may call is worth more than how it works.
 
-/// Words that may stand in front of the word that declares something.
+/// Words that may come before the word that declares something.
 const MODIFIERS: [&str; 20] = [
     "abstract",
     "async",
@@ -69,7 +69,7 @@ const DATA: [&str; 9] = [
     "union",
 ];
 
-/// First words of lines that look like `Type name(…)`, and are none.
+/// First words of lines that look like `Type name(…)` but declare nothing.
 const STATEMENTS: [&str; 18] = [
     "assert", "await", "case", "delete", "do", "echo", "else", "for", "if", "insert", "new",
     "return", "select", "switch", "throw", "use", "while", "yield",
@@ -78,7 +78,7 @@ const STATEMENTS: [&str; 18] = [
 /// Lines of one declaration that are kept: parameters, fields. A longer one loses its end.
 const DECLARATION_LINES_MAX: usize = 12;
 
-/// What stands where lines were left out.
+/// What marks left-out lines.
 const GAP: &str = "…";
 
 /// Shortens a code block to what it declares, with its fences. None where nothing is declared, or nothing would be left out.
@@ -140,7 +140,7 @@ impl<'a> KeptLines<'a> {
 struct Open {
     /// Whether its braces are a part of it.
     is_data: bool,
-    /// Brackets that are open behind this line.
+    /// Brackets that are open after this line.
     depth: usize,
     lines: usize,
 }
@@ -157,7 +157,7 @@ impl Open {
     }
 }
 
-/// Returns how many brackets are open behind a line.
+/// Returns how many brackets are open after a line.
 fn depth_after(depth: usize, line: &str, is_data: bool) -> usize {
     line.chars().fold(depth, |depth, c| match c {
         '(' | '[' => depth + 1,

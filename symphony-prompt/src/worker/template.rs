@@ -164,7 +164,7 @@ fn tasks(tasks: &[String]) -> Option<String> {
     (!tasks.is_empty()).then(|| format!("## Tasks\n\n{}", numbered(tasks)))
 }
 
-/// A list behind its heading, or nothing when it is empty.
+/// A list below its heading, or nothing when it is empty.
 fn listed(head: &str, items: &[String]) -> Option<String> {
     let list = bullets(items);
     (!list.is_empty()).then(|| format!("{head}{list}"))
