@@ -1,4 +1,5 @@
 //! Pure ranking of learnings: normalise, deduplicate, score, split (the specification's `learnings.md`).
+//!
 //! # Entry points
 //! - [`rank`]: ranks everything, with what covers what. [`rank_best`]: only what a dispatch needs: the same learnings in a fraction
 //!   of the time. [`search`]: one list for a query. All take [`Learning`](symphony_core::learning::Learning)s.
@@ -7,8 +8,11 @@
 //! - [`rank_document`]: JSON types in and out, for callers in other languages.
 //!
 //! # What is exact, and why it is fast
-//! Whether a learning is covered depends on the normal forms alone, not on scores; so checking only a few candidates is enough to find the best ones, and both ways give the same learnings in the same order. Nothing depends on the order of the
-//! input as long as ids are unique. Texts are always compared byte by byte; hashes only say where to look, and every search by hashes counts its steps and switches to an automaton of linear cost when there are too many.
+//! Whether a learning is covered depends on the normal forms alone, not on scores; so checking only a few
+//! candidates is enough to find the best ones, and both ways give the same learnings in the same order. Nothing depends
+//! on the order of the input as long as ids are unique. Texts are always compared byte by byte; hashes only say where
+//! to look, and every search by hashes counts its steps and switches to an automaton of linear cost when there are too
+//! many.
 //! Words and labels are compared by 64-bit hashes.
 //!
 //! # Where the specification is silent

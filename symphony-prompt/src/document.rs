@@ -9,6 +9,7 @@ use crate::error::PromptError;
 use crate::report::BuiltPrompt;
 
 /// One dispatch, as an object with a single key that names the path: `{"profile_dispatch": {…}}`.
+///
 /// The key is outside, so that errors of a deserialiser name the place inside.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -184,6 +184,7 @@ fn may_hide(window: &[u8; WINDOW_BYTES]) -> bool {
 }
 
 /// Says whether a block holds DEL, or a character that is neither ASCII nor of the kinds usual in prose and diagrams.
+///
 /// `next` are the bytes of `block`, each shifted by one.
 #[expect(
     clippy::needless_bitwise_bool,

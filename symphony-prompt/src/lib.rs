@@ -27,6 +27,7 @@
 //! ```
 //!
 //! # Decisions where the specification leaves room
+//!
 //! - What sections leave unused of their shares goes to those that would be cut, unless [`Budgets::pass_on`] is off.
 //! - A cap of a text applies to the text itself; a cap of a list applies to its items with their fences, because
 //!   there may be any number of them. Headings, fences of texts and the list of cut files are not counted.

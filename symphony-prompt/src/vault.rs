@@ -20,6 +20,7 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// Returns the notes that share keywords with a text, best first.
+///
 /// A note is better when more keywords are in its headings (its file name counts as one), then when more
 /// are anywhere in it, then by path. An empty query matches every note, by path.
 pub fn match_notes<'n>(notes: &'n [VaultNote], query: &str) -> Vec<&'n VaultNote> {

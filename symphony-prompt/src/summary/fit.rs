@@ -34,6 +34,7 @@ struct Candidate<'a> {
 }
 
 /// Fits artifacts into a budget: each gets an even share, and what one leaves over goes to the others.
+///
 /// Each is included in full if it fits, else as much of it as fits, its outline first; where summaries are preferred, it is
 /// its summary. The smallest are served first, so that what they leave reaches the larger ones; what is then still left makes
 /// the smallest of the shortened ones longer.

@@ -16,6 +16,7 @@ const GAP: &str = "[…]";
 const BEGINNING_TOKENS_MIN: u64 = 40;
 
 /// Keeps the headings of a markdown text, what comes first under each, and the declarations in its code.
+///
 /// `[…]` marks each part that is left out; front matter is dropped without a mark.
 ///
 /// ```
