@@ -231,7 +231,7 @@ fn end_elsewhere(
         if begun.elapsed() > ELSEWHERE_WAIT_MAX {
             let host = now.host.as_ref().map_or("its worker", Host::as_str);
             return Err(RunnerError::refused(format!(
-                "run {} is on {host}, which has not ended it within {} s: it is asked to, and a tick ends the run when the host does not come back",
+                "run {} is on {host}, which has not ended it within {} s: the host has been asked to, and a tick ends the run if the host does not come back",
                 run.id,
                 ELSEWHERE_WAIT_MAX.as_secs()
             )));

@@ -453,7 +453,7 @@ fn of_projects(snapshot: &Snapshot, projects: &[Project]) -> Vec<InboxItem> {
         }
         // What issues and profiles ask for instead of the project's.
         for (name, problem) in &view.named_providers.unusable {
-            let text = format!("no agent that is to run with `{name}` can start: {problem}");
+            let text = format!("no agent with the provider `{name}` can start: {problem}");
             items.push(project_item(id, &text, "symphony doctor", since));
         }
         if project.wizard == WizardState::Failed {

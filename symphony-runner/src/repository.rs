@@ -207,7 +207,7 @@ impl From<&WorkspaceError> for BaseProblem {
                         "its base branch `{branch}` is a symbolic ref to `{name}`, a branch that agents work on"
                     ),
                     format!(
-                        "make it a branch of its own again with `{repair}`; `git reflog {branch}` shows the commits \
+                        "make it an independent branch again with `{repair}`; `git reflog {branch}` shows the commits \
                          that it was at"
                     ),
                     repair,
@@ -239,7 +239,7 @@ impl From<&WorkspaceError> for BaseProblem {
             ),
             WorkspaceError::FilterNotRun { name, patterns, .. } => (
                 format!(
-                    "no worktree can be created: git's filter `{name}` works on {}, and Symphony may not run it, so \
+                    "no worktree can be created: git's filter `{name}` applies to {}, and Symphony may not run it, so \
                      it would commit these files unfiltered",
                     list_few(patterns.iter().map(String::as_str), NAMES_MAX)
                 ),

@@ -217,7 +217,7 @@ fn files_that_only_the_users_git_encrypts_hold_the_project() {
         project.add_issue("Say hello");
         let answer = project.symphony(&["tick"]);
         assert_eq!(answer.code, 1, "{answer:#?}");
-        let held = "no worktree can be created: git's filter `crypt` works on *.key, and Symphony may not run it";
+        let held = "no worktree can be created: git's filter `crypt` applies to *.key, and Symphony may not run it";
         assert!(answer.stderr.contains(held), "{answer:#?}");
         assert_eq!(project.json(&["runs", "list"])["items"], json!([]));
         let doctor = project.symphony(&["doctor"]).stdout;
@@ -267,7 +267,7 @@ fn a_filter_that_a_change_brings_along_commits_nothing_unfiltered_and_is_named()
     assert_eq!(errors.len(), 2, "{errors:#?}");
     for (error, named) in errors.iter().zip(["a.key", "*.key"]) {
         let expected =
-            format!("git's filter `crypt` works on {named}, and Symphony may not run it");
+            format!("git's filter `crypt` applies to {named}, and Symphony may not run it");
         assert!(error.contains(&expected), "{error}");
     }
     let files = project.git(&["ls-tree", "-r", "--name-only", "symphony/SYM-1"]);

@@ -26,7 +26,7 @@ pub(super) fn route_lost(routing: &mut Routing, end: &RunEnd<'_>) {
     if is_blocked {
         let id = &end.issue.id;
         let reason = format!(
-            "{} in a row ended because their hosts were lost, so the task itself may be what ends them",
+            "{} in a row ended because their hosts were lost, so the task itself may be the cause",
             counted(HOSTS_LOST_MAX.into(), "run")
         );
         routing.comment = Some(format!(

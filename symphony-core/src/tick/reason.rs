@@ -433,7 +433,7 @@ impl fmt::Display for Reason {
             ),
             Self::Judged => f.write_str("it is approved and waits for a person to merge it"),
             Self::DoneJudged { obstacles } => {
-                f.write_str("a judge agrees that nothing is left to do, and a person confirms it")?;
+                f.write_str("a judge agrees that nothing is left to do, and a person has to confirm it")?;
                 if obstacles.is_empty() {
                     return Ok(());
                 }

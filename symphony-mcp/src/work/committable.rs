@@ -64,8 +64,7 @@ pub(crate) fn settle_nested(
     if nested == Nested::Refuse {
         let names = list_few(found.iter().map(String::as_str), LISTED_MAX);
         return Err(ToolError::new(format!(
-            "nothing was recorded: your worktree contains a git repository of its own ({names}), whose files are in no commit of \
-             your branch. Remove its git folder and commit the files (`rm -rf {first}/.git; git rm -rq --cached --ignore-unmatch {first}; \
+            "nothing was recorded: your worktree contains another git repository ({names}), whose files are in no commit of your branch. Remove its git folder and commit the files (`rm -rf {first}/.git; git rm -rq --cached --ignore-unmatch {first}; \
              git add -A && git commit`), or call again with `absorb: true`: Symphony then commits the files as plain files \
              and keeps the history of the inner repository in a rescue ref",
         )));
@@ -106,7 +105,7 @@ fn filter_refusal<'p>(filter: &str, paths: impl ExactSizeIterator<Item = &'p str
     ToolError::of_kind(
         RefusalKind::Filter,
         format!(
-            "nothing was recorded: git's filter `{filter}` works on {paths}, and Symphony may not run it, so these files would be \
+            "nothing was recorded: git's filter `{filter}` applies to {paths}, and Symphony may not run it, so these files would be \
              committed and checked unfiltered. Take `filter={filter}` out of the attributes and commit, or remove these files; when \
              the change needs the filter, set the status to `blocked` and say that a person must add `{filter}` to \
              `git.trusted_filters`, with its commands in the global git configuration",

@@ -103,7 +103,7 @@ fn require_clock(store: &Store) -> Result<(), RunnerError> {
     }
     let way = if ahead > 0 { "ahead of" } else { "behind" };
     Err(RunnerError::refused(format!(
-        "the clock of the database's server is {} s {way} this machine's, and runs on several hosts need clocks that agree within {} s: \
+        "the clock of the database's server is {} s {way} this machine's, but runs on several hosts need clocks that agree within {} s: \
          `timedatectl` shows whether they are set by the network",
         ahead.unsigned_abs() / 1000,
         CLOCKS_APART_MS_MAX / 1000

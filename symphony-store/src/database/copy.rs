@@ -99,7 +99,7 @@ fn refuse_live_runs(source: &Transaction<'_>) -> Result<(), StoreError> {
     }
     let runs = if live == 1 { "run is" } else { "runs are" };
     Err(StoreError::refused(format!(
-        "{live} {runs} active, and would write to the database that is left: wait until they have ended (`symphony runs list`)"
+        "{live} {runs} active, and would still write to the old database: wait until they have ended (`symphony runs list`)"
     )))
 }
 
@@ -107,7 +107,7 @@ fn refuse_live_runs(source: &Transaction<'_>) -> Result<(), StoreError> {
 fn refuse_other_tables(tables: &[String], target: &Transaction<'_>) -> Result<(), StoreError> {
     if target.tables()? != tables {
         return Err(StoreError::refused(
-            "the two databases have different tables: they are of different versions of Symphony",
+            "the two databases have different tables: they come from different versions of Symphony",
         ));
     }
     for table in tables.iter().filter(|table| *table != WITH_A_ROW) {

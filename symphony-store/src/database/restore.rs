@@ -130,7 +130,7 @@ fn believed(seen: u64, known: u64, ahead_max: u64) -> u64 {
         tracing::warn!(
             seen,
             known,
-            "a number that cannot be the database's is not taken over"
+            "a number that cannot come from the database is ignored"
         );
         known
     }

@@ -160,7 +160,7 @@ fn a_role_does_what_it_is_for_and_no_more() {
     }
     let refused = Store::prepare_on(&of_worker).unwrap_err().to_string();
     assert!(
-        refused.contains("its owner runs `symphony db init`"),
+        refused.contains("ask the schema's owner to run `symphony db init`"),
         "{refused}"
     );
 }

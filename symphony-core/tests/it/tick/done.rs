@@ -36,14 +36,14 @@ fn with(review: ReviewCandidate, auto_done: bool) -> Snapshot {
 fn a_person_confirms_unless_auto_done_is_on() {
     assert_eq!(
         plan(&with(proposal(&[]), false)),
-        ["wait SYM-1: a judge agrees that nothing is left to do, and a person confirms it"]
+        ["wait SYM-1: a judge agrees that nothing is left to do, and a person has to confirm it"]
     );
     assert_eq!(plan(&with(proposal(&[]), true)), ["confirm 1 of SYM-1"]);
     let unverified = proposal(&[Obstacle::NothingVerifies]);
     assert_eq!(
         plan(&with(unverified, true)),
         [
-            "wait SYM-1: a judge agrees that nothing is left to do, and a person confirms it: no required gate verifies it"
+            "wait SYM-1: a judge agrees that nothing is left to do, and a person has to confirm it: no required gate verifies it"
         ]
     );
 }

@@ -172,7 +172,7 @@ fn nested(
     }
     let names = list_few(found.iter().map(String::as_str), LISTED_MAX);
     Ok(Some(format!(
-        "its worktree contains a git repository of its own ({names}), and no commit of the phase has the files in it. \
+        "its worktree contains another git repository ({names}), and no commit of the phase has the files in it. \
          Call complete_phase with `absorb: true`, or remove the inner git folder and commit the files"
     )))
 }

@@ -167,8 +167,7 @@ fn is_away(code: Option<&str>, cause: Option<io::ErrorKind>, is_closed: bool) ->
 
 fn not_allowed(address: &ServerAddress) -> String {
     format!(
-        "user `{user}` may not do this in the schema `{}`: its owner runs `symphony db init`, and grants `{user}` one of the roles \
-         in docs/scale-out.md",
+        "user `{user}` may not do this in the schema `{}`: ask the schema's owner to run `symphony db init` and to grant `{user}` one of the roles in docs/scale-out.md",
         address.schema(),
         user = address.user(),
     )

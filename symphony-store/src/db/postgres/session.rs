@@ -80,7 +80,7 @@ impl Server {
             let Some(pause) = pause(wish, obstacle, tries, begun.elapsed()) else {
                 return Err(ServerError::Unreachable { obstacle, problem });
             };
-            tracing::debug!(?obstacle, problem, "the database is not there yet");
+            tracing::debug!(?obstacle, problem, "the database does not exist yet");
             std::thread::sleep(pause);
             tries += 1;
         }
