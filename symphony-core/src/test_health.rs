@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::{FieldError, check_line};
+use crate::wording::counted;
 
 /// Most names of tests in one report: more than a suite has that an agent runs as a whole.
 pub const TEST_NAMES_MAX: usize = 10_000;
@@ -83,15 +84,17 @@ impl fmt::Display for BloatFlag {
                     "the tests grew from {previous} to {now}; {in_proportion} more would be in proportion to "
                 )?;
                 match changed_lines {
-                    Some(lines) => write!(f, "{lines} changed lines")?,
+                    Some(lines) => f.write_str(&counted(*lines, "changed line"))?,
                     None => f.write_str("the suite")?,
                 }
                 f.write_str(": keep those that can fail for a reason no other test covers, merge the rest into tables")
             }
             Self::DuplicateNames { groups, names } => {
+                let occur = if *groups == 1 { "occurs" } else { "occur" };
                 write!(
                     f,
-                    "{groups} names occur more than once ({}",
+                    "{} {occur} more than once ({}",
+                    counted(*groups, "test name"),
                     names.join(", ")
                 )?;
                 if u64::try_from(names.len()).unwrap_or(u64::MAX) < *groups {
@@ -295,7 +298,7 @@ mod tests {
             .collect();
         insta::assert_snapshot!(told.join("\n"), @r"
         the tests grew from 10 to 50; 10 more would be in proportion to the suite: keep those that can fail for a reason no other test covers, merge the rest into tables
-        25 names occur more than once (t00, t01, t02, t03, t04, t05, t06, t07, t08, t09, t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, …): remove what tests the same thing twice, rename what does not
+        25 test names occur more than once (t00, t01, t02, t03, t04, t05, t06, t07, t08, t09, t10, t11, t12, t13, t14, t15, t16, t17, t18, t19, …): remove what tests the same thing twice, rename what does not
         ");
     }
 

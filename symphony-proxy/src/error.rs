@@ -61,7 +61,7 @@ pub enum ProxyError {
         name: String,
     },
     /// The system has no certificates of authorities: install them (`ca-certificates`).
-    #[error("no root certificate was found ({problems} problems)")]
+    #[error("no root certificate was found ({problems} unreadable)")]
     NoRoots {
         /// How many files or certificates could not be read.
         problems: usize,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::artifact::{has_heading, word_count};
 use super::model::{PhaseContract, StructuralCheck};
 use crate::id::IssueId;
+use crate::wording::counted;
 
 /// Most paths that a reason lists; the rest are counted.
 pub const PATHS_SHOWN_MAX: usize = 20;
@@ -56,7 +57,7 @@ pub enum CheckFailure {
         sections: Vec<String>,
     },
     /// Too few words.
-    #[error("the artifact `{path}` has {words} words, at least {words_min} are required")]
+    #[error("the artifact `{path}` has {}, but at least {words_min} are required", counted(*words as u64, "word"))]
     TooShort {
         /// The artifact's path.
         path: String,

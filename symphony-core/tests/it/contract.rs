@@ -360,7 +360,7 @@ fn min_words_counts() {
     assert_eq!(failures("one - two three"), []);
     assert_eq!(
         failures("# one two")[0].to_string(),
-        "the artifact `d.md` has 2 words, at least 3 are required"
+        "the artifact `d.md` has 2 words, but at least 3 are required"
     );
 }
 

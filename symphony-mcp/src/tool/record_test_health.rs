@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use symphony_core::test_health::TestReport;
+use symphony_core::wording::counted;
 use symphony_store::{NewTestHealth, Store};
 
 use crate::answer::{Answer, ToolError};
@@ -43,8 +44,9 @@ impl ToolCall for RecordTestHealth {
         )?;
         let found: Vec<String> = record.flags.iter().map(ToString::to_string).collect();
         let head = format!(
-            "recorded {} tests in {} ms",
-            record.test_count, record.duration_ms
+            "recorded {} in {} ms",
+            counted(record.test_count, "test"),
+            record.duration_ms
         );
         let message = if found.is_empty() {
             format!("{head}; no sign of bloat")

@@ -55,7 +55,7 @@ async fn a_worker_is_told_about_bloat() {
           ]
         }
       ],
-      "message": "recorded 125 tests in 1000 ms. Look into this before you continue: the tests grew from 100 to 125; 20 more would be in proportion to the suite: keep those that can fail for a reason no other test covers, merge the rest into tables. 1 names occur more than once (parses_empty): remove what tests the same thing twice, rename what does not"
+      "message": "recorded 125 tests in 1000 ms. Look into this before you continue: the tests grew from 100 to 125; 20 more would be in proportion to the suite: keep those that can fail for a reason no other test covers, merge the rest into tables. 1 test name occurs more than once (parses_empty): remove what tests the same thing twice, rename what does not"
     }
     "#);
     let records = desk.store.test_health(&project("demo"), 5).unwrap();

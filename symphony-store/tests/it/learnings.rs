@@ -283,7 +283,10 @@ fn learnings_are_retired_all_or_none_and_by_people_only() {
     let error = store
         .retire_learnings(&by(&run, 3), &[id("a")])
         .unwrap_err();
-    assert_eq!(error.to_string(), "only people can accept and retire learnings");
+    assert_eq!(
+        error.to_string(),
+        "only people can accept and retire learnings"
+    );
     assert_eq!(given(&mut store), ["a"]);
 }
 
