@@ -85,19 +85,19 @@ fn caps(session: &Session, turn: &Turn) -> Result<Markup, Failure> {
     let rows = [
         ("A run", caps.run, None),
         ("An issue", caps.issue, None),
-        ("The project in a day", caps.day, Some(today)),
-        ("The project in all", caps.project, Some(in_all)),
+        ("The project per day", caps.day, Some(today)),
+        ("The project in total", caps.project, Some(in_all)),
     ];
     Ok(html! {
         div .panel {
             h2 { "Caps" }
             table .list {
-                thead { tr { th { "Of" } th .r { "At most" } th .r { "Spent" } } }
+                thead { tr { th { "Scope" } th .r { "At most" } th .r { "Spent" } } }
                 tbody { @for (name, cap, spent) in rows {
                     tr { td { (name) } td .r { (cap_text(cap)) } td .r { @if let Some(spent) = spent { (money(spent.usd.usd())) " · " (tokens(spent.tokens.get())) " tokens" } } }
                 } }
             }
-            p .soft { "Nothing starts above a cap. " code { "symphony config set spending.day.usd 20" } " sets one." }
+            p .soft { "Nothing more starts once a cap is reached. " code { "symphony config set spending.day.usd 20" } " sets one." }
         }
     })
 }
