@@ -136,7 +136,7 @@ fn check_clock(facts: &ServerFacts) -> CheckView {
     let way = if facts.clock_ahead_ms > 0 {
         "ahead of"
     } else {
-        "after"
+        "behind"
     };
     let seconds = apart / 1000;
     let detail = format!("its clock is {seconds} s {way} this machine's");
