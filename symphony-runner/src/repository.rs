@@ -215,7 +215,7 @@ impl From<&WorkspaceError> for BaseProblem {
             }
             WorkspaceError::NoDefaultBranch { branches, .. } => (
                 format!(
-                    "Symphony cannot tell which of its branches is the base: {}",
+                    "Symphony cannot tell which branch of the repository is the base: {}",
                     branches.join(", ")
                 ),
                 format!("`{name_it}` names it"),

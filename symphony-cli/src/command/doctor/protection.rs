@@ -17,7 +17,7 @@ pub(super) fn check_protection(sandbox: &SandboxSettings) -> CheckView {
     CheckView::absent(
         CHECK,
         "agents are not sandboxed: they run with your permissions and can read your files\n\
-         Symphony refuses commands that are meant for people to agents, as far as it can tell who runs a command\n\
+         Symphony refuses agents the commands that are meant for people, as far as it can tell who runs a command\n\
          Where it cannot tell, as in scripts, cron and CI, such commands run and are recorded as not verified\n\
          The README lists which tricks of an agent go unnoticed (\"What it promises, and what it does not\")",
     )
