@@ -130,7 +130,7 @@ pub enum RunnerError {
         status: IssueStatus,
     },
     /// The gates of a pull request cannot be started now.
-    #[error("the gates of pull request {pr} do not start now: {refusal}")]
+    #[error("the gates of pull request {pr} cannot start: {refusal}")]
     GatesNotStarted {
         /// The pull request.
         pr: PrId,

@@ -148,7 +148,10 @@ fn the_database_of_another_installation_is_refused() {
     assert_eq!(std::fs::read(database(&project)).unwrap(), before);
     let foreign = project.symphony(&["db", "restore", database(&other).to_str().unwrap()]);
     assert_eq!(foreign.code, 4, "{foreign:#?}");
-    assert!(foreign.stderr.contains("it does not know"), "{foreign:#?}");
+    assert!(
+        foreign.stderr.contains("it has no record of"),
+        "{foreign:#?}"
+    );
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub enum DatabaseRefusal {
     #[error("no backup of this repository's database was found")]
     NoBackup,
     /// The backup has other repositories.
-    #[error("{} is a backup of other repositories: it does not know {}", backup.display(), root.display())]
+    #[error("{} is a backup of other repositories: it has no record of {}", backup.display(), root.display())]
     OfOthers { backup: PathBuf, root: PathBuf },
     /// The folder of a project has not moved.
     #[error("project {project} is still at {}", root.display())]
