@@ -61,9 +61,9 @@ pub enum PlanRunRefusal {
         base_commit: String,
     },
     /// Other phases kept moving its base.
-    #[error("the base of plan {plan} moved {tries} times meanwhile: try again")]
+    #[error("the base of plan {plan} moved {tries} times before it could be recorded: try again")]
     BaseKeepsMoving { plan: PlanId, tries: usize },
     /// Every id that its file could give it is taken.
-    #[error("no id is left for {0}")]
+    #[error("every id for a plan of {0} is taken")]
     NoIdLeft(String),
 }

@@ -18,7 +18,7 @@ pub enum PlanRefusal {
         waiting: Option<PlanId>,
     },
     /// Its phases have nothing for a pull request.
-    #[error("plan {plan} is `{status}`: it has no work for a pull request now")]
+    #[error("plan {plan} is `{status}`, so it has no work for a pull request")]
     NothingToReview { plan: PlanId, status: PlanStatus },
     /// A later pull request has taken the place of this one.
     #[error(

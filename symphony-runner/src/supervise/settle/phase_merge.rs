@@ -75,7 +75,7 @@ impl PhaseMerge<'_> {
             }
         }
         Ok(Some(PhaseWork::Unmerged(format!(
-            "the branch `{base}` moved {tries_max} times meanwhile: try again"
+            "the branch `{base}` moved {tries_max} times before the phase could be merged into it: try again"
         ))))
     }
 
