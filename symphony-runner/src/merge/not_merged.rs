@@ -92,7 +92,7 @@ pub enum MergeRefusal {
     )]
     BaseAhead { base: String, remote: String },
     /// A person stopped it.
-    #[error("you stopped it")]
+    #[error("you stopped the command")]
     Stopped,
 }
 
