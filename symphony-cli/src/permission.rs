@@ -254,7 +254,7 @@ pub(crate) fn admit(surroundings: &Surroundings, command: &str) -> anyhow::Resul
     let message =
         format!("only a person may run `symphony {command}`, and this looks like an agent: {why}");
     // What an agent could do to look like a person is not in a text that agents read.
-    let way = "a person has to run it, in a terminal that no agent started".to_owned();
+    let way = "a person has to run the command, in a terminal that no agent started".to_owned();
     let hint = match instead.hint() {
         Some(tool) => format!("{tool}; {way}"),
         None => way,

@@ -89,7 +89,7 @@ pub(crate) fn require_clean_branch(
             RefusalKind::Uncommitted,
             format!(
                 "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`), or remove what does not \
-                 belong to the change, then call {tool} again. If your `git status` does not show a file of these, your index hides it: \
+                 belong to the change, then call {tool} again. If your `git status` does not show one of these files, your index hides it: \
                  `git update-index --no-assume-unchanged --no-skip-worktree FILE` shows it",
                 files.join(", ")
             ),

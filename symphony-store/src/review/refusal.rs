@@ -81,7 +81,7 @@ pub enum ReviewRefusal {
         state: DeliveryState,
     },
     /// Deliveries come from issues that are worked on.
-    #[error("{issue} is `{status}`: a phase is claimed while the issue is in progress")]
+    #[error("{issue} is `{status}`: a phase can be claimed only while the issue is in progress")]
     NotInProgress { issue: IssueId, status: IssueStatus },
     /// No judge is asked about the delivery.
     #[error("delivery {delivery} is {state}: there is nothing to judge")]
