@@ -39,7 +39,7 @@ const SHORT_WAIT_MS: i64 = 2_000;
 /// What `run` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Ctrl-C stops starting new agents, and running agents continue. A second Ctrl-C within three seconds ends them, too.\n\n\
+    after_help = "After Ctrl-C no new agents start, and running agents continue. A second Ctrl-C within three seconds ends them, too.\n\n\
                   With --until-idle the command ends when no agent can continue. Before that it waits for all retries of failed issues, and \
                   for other work that is due within 15 seconds. If other work is due later, it prints what and when, and exits \
                   with 1. It also exits with 1 if something waits that no tick can start, for example because no provider can be \

@@ -25,8 +25,7 @@ use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
 #[derive(Debug, Args)]
 #[command(
     after_help = "A tick claims issues, starts agents and returns without waiting for them, because each run has its \
-                  own supervisor. With --quiet it prints only problems, and each problem once for as long as it \
-                  lasts, because cron mails whatever is printed.\n\n\
+                  own supervisor. With --quiet it prints only problems, and each of them only once, however long it lasts, because cron mails whatever is printed.\n\n\
                   Example, as a line of a crontab:\n  * * * * * symphony -C /home/me/project --quiet tick"
 )]
 pub(crate) struct TickArgs {

@@ -22,7 +22,7 @@ pub(crate) struct DoctorArgs {
     /// Check what differs under cron, and print a line for the crontab and a systemd timer
     #[arg(long, conflicts_with = "audit")]
     cron: bool,
-    /// Print a systemd service that serves the page and ticks
+    /// Print a systemd service that serves the page and runs ticks
     #[arg(long, conflicts_with_all = ["audit", "cron"])]
     service: bool,
     /// Run set-up and gates in a fresh checkout of the base branch, and show what fails

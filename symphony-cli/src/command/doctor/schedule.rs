@@ -51,7 +51,7 @@ impl Schedule {
         )
     }
 
-    /// Returns a systemd service that serves the page and ticks. Its end must not end the supervisors that its ticks started.
+    /// Returns a systemd service that serves the page and runs ticks. Its end must not end the supervisors that its ticks started.
     pub(super) fn page_service(&self) -> String {
         format!(
             "[Unit]\nDescription=Symphony: the page, and ticks\n\n[Service]\nKillMode=process\nRestart=on-failure\n{}\n[Install]\n\

@@ -1,4 +1,4 @@
-//! `symphony doctor --service`: a systemd service that serves the page and ticks.
+//! `symphony doctor --service`: a systemd service that serves the page and runs ticks.
 
 use serde::Serialize;
 use symphony_view::text::{Page, View};

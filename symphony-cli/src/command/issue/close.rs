@@ -30,7 +30,7 @@ pub(crate) struct CloseArgs {
     /// Why; kept as a comment. `-` reads it from standard input
     #[arg(short = 'm', long, value_name = "TEXT")]
     reason: String,
-    /// With `--cancelled`, what happens to the issues that depend on it: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without it); asked on a terminal if left out
+    /// With `--cancelled`, what happens to the issues that depend on it: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without it); if left out, the command asks on a terminal
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse), conflicts_with = "done")]
     dependents: Option<DependentsFate>,
 }

@@ -34,7 +34,7 @@ pub(crate) struct ImportArgs {
     /// The file to read; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "from")]
     file: Option<PathBuf>,
-    /// Import the issues of a tracker that match its filter, and mirror them from now on
+    /// Import the issues that match the filter of a tracker, and mirror them from now on
     #[arg(long, value_name = "TRACKER", conflicts_with_all = ["file", "format"])]
     from: Option<String>,
     /// The format; by default taken from the file's name

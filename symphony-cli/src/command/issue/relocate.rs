@@ -27,7 +27,7 @@ pub(crate) struct MoveArgs {
     /// With `cancelled`, delete its branch and its worktree, even if the branch is not merged
     #[arg(long = "delete-branch")]
     delete_branch: bool,
-    /// With `cancelled`, what happens to the issues that depend on it: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without it); asked on a terminal if left out
+    /// With `cancelled`, what happens to the issues that depend on it: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without it); if left out, the command asks on a terminal
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
     dependents: Option<DependentsFate>,
 }

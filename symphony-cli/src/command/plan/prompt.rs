@@ -19,7 +19,7 @@ use crate::failure::{Context as _, Exit, Stop};
 /// What `plan prompt` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Prints the prompt byte for byte.\n\nExample:\n  symphony plan prompt plan.md build-api --style task --state .symphony-state.json"
+    after_help = "Prints the exact text of the prompt, and nothing else.\n\nExample:\n  symphony plan prompt plan.md build-api --style task --state .symphony-state.json"
 )]
 pub(crate) struct PromptArgs {
     /// The plan file

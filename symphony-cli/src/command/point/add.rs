@@ -14,7 +14,7 @@ use crate::value::SourceName;
 /// What `point add` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  symphony point add SYM-1 'src/main.rs:12: this name says more'\n  \
+    after_help = "Examples:\n  symphony point add SYM-1 'src/main.rs:12: a longer name would say more'\n  \
     symphony point add SYM-1 'should: src/main.rs:12-20: one function would do'"
 )]
 pub(crate) struct AddArgs {

@@ -15,7 +15,7 @@ use crate::value::PrReference;
 /// What `pr check` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The gates run in a pristine checkout of the pull request's head. The exit code is 1 if a required \
+    after_help = "The gates run in a fresh checkout of the pull request's head. The exit code is 1 if a required \
                   gate is red.\n\n\
                   Example:\n  symphony pr check SYM-1"
 )]

@@ -30,11 +30,10 @@ const NAMES_MAX: usize = 3;
 pub(crate) struct RemoveArgs {
     /// The project
     project: ProjectId,
-    /// What happens to its worktrees: `keep`, or `remove` after saving uncommitted work; asked on a terminal if left
-    /// out
+    /// What happens to its worktrees: `keep`, or `remove` after saving uncommitted work; if left out, the command asks on a terminal
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "remove"])]
     worktrees: Option<String>,
-    /// What happens to issues of other projects that depend on issues of this one: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without them); asked on a terminal if left out
+    /// What happens to issues of other projects that depend on issues of this one: `keep` (they wait for your decision), `cancel` (they are cancelled, too) or `release` (they continue without them); if left out, the command asks on a terminal
     #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
     dependents: Option<DependentsFate>,
 }

@@ -16,8 +16,7 @@ use crate::failure::{Context as _, Exit, Stop};
                   set`. It reports tools, profiles and phases that do not exist, tools that the reader of a text does \
                   not have, texts that reach no agent, leftover placeholders, texts that do not fit the budget, and statements \
                   that contradict how agents work. The exit code is 1 if there are errors, and 0 for warnings \
-                  alone.\n\nWith --json: `file`, `line`, `severity`, `rule`, `found` and `advice` of \
-                  each.\n\nExample:\n  symphony prompt lint"
+                  alone.\n\nWith --json: `file`, `line`, `severity`, `rule`, `found` and `advice` of each problem.\n\nExample:\n  symphony prompt lint"
 )]
 pub(crate) struct LintArgs {}
 

@@ -13,7 +13,7 @@ const FORM: &str = "expected an object with at least `phase`; `symphony prompt s
 /// What `prompt worker` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Prints the prompt byte for byte.\n\nExample:\n  symphony prompt worker --input phase.json"
+    after_help = "Prints the exact text of the prompt, and nothing else.\n\nExample:\n  symphony prompt worker --input phase.json"
 )]
 pub(crate) struct WorkerArgs {
     #[command(flatten)]

@@ -14,7 +14,7 @@ use crate::value::RunReference;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony runs cancel SYM-1")]
 pub(crate) struct CancelArgs {
-    /// The run's id, or its beginning or end; or an issue, to select its newest run
+    /// The run's id, or the beginning or end of that id; or an issue, to select its newest run
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
 

@@ -31,7 +31,7 @@ const PART_BYTES: usize = 256 * 1024;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony runs logs SYM-1 -f --tail 20")]
 pub(crate) struct LogsArgs {
-    /// The run's id, or its beginning or end; or an issue, to select its newest run
+    /// The run's id, or the beginning or end of that id; or an issue, to select its newest run
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
     /// Keep printing until the run ends

@@ -25,7 +25,7 @@ use crate::value::RunReference;
                   `symphony issue release SYM-1` gives it back to agents."
 )]
 pub(crate) struct OpenArgs {
-    /// The run's id, or its beginning or end; or an issue, to select its last session
+    /// The run's id, or the beginning or end of that id; or an issue, to select its last session
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
 }

@@ -19,7 +19,7 @@ use crate::value::RunReference;
                   Examples:\n  symphony runs prompt SYM-1\n  symphony runs prompt SYM-1 --texts"
 )]
 pub(crate) struct PromptArgs {
-    /// The run's id, or its beginning or end; or an issue, to select its newest run of an agent
+    /// The run's id, or the beginning or end of that id; or an issue, to select its newest run of an agent
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
     /// Print the two prompts too

@@ -13,12 +13,11 @@ use crate::value::RunReference;
 #[derive(Debug, Args)]
 #[command(
     after_help = "An agent that is running gets the message at once if its CLI accepts messages, as Claude Code, Codex \
-                  (app-server), opencode and Qwen Code do. Any other agent gets it when its turn ends, or the next run starts \
-                  with it; the output says which. The message stays with the issue as a comment.\n\n\
+                  (app-server), opencode and Qwen Code do. Any other agent gets it when its turn ends, or else at the start of the next run; the output says which. The message stays with the issue as a comment.\n\n\
                   Examples:\n  symphony runs say SYM-1 'Use the existing parser'\n  git diff | symphony runs say SYM-1 -"
 )]
 pub(crate) struct SayArgs {
-    /// The run's id, or its beginning or end; or an issue, to write to the agent that works on it
+    /// The run's id, or the beginning or end of that id; or an issue, to write to the agent that works on it
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
     /// The message; `-` reads it from standard input

@@ -37,7 +37,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "The page shows the board, the inbox, issues, runs with their live logs, pull requests with diffs and gates, \
-                  plans, learnings and spending. You can do most of what the commands do there, too. The command prints a link \
+                  plans, learnings and spending. On the page you can do most of what the commands do. The command prints a link \
                   that signs one browser in; it works once, within ten minutes. The session lasts 30 days, even if the server \
                   restarts. Agents keep running when the page is not served.\n\n\
                   Only this machine can reach the page. From another machine, forward the port: `ssh -L 7667:localhost:7667 HOST`. To serve it \

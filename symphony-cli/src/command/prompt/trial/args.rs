@@ -33,8 +33,8 @@ use crate::value::ProviderParser;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Symphony repeats each issue in a throwaway repository whose history ends at the recorded base commit, with one of the two \
-                  sets of prompts in place of `prompts_dir`. A hash of the issue decides which; each set gets half of the issues. The \
-                  project itself is only read: nothing is merged or published. Agents and judges cost what they always cost. --max-cost \
+                  sets of prompts in place of `prompts_dir`. A hash of the trial's name and the issue decides which; each set gets half of the issues. The \
+                  project itself is only read: nothing is merged or published. Agents and judges cost as much as in real work. --max-cost \
                   and --max-tokens are checked before each case; they also count cases that were interrupted and have to be \
                   repeated.\n\nPress Ctrl-C to stop a trial. The same command continues it, and so does --name alone; give the \
                   limits again. Finished cases are kept in `.symphony/trials/NAME`; remove the folder to start over.\n\nThe report says \
@@ -48,7 +48,7 @@ pub(crate) struct TrialArgs {
     /// The trial's name; it decides which issue gets which set
     #[arg(long, value_name = "NAME", default_value = "trial", value_parser = TrialName::parse)]
     name: TrialName,
-    /// A set of prompts and its folder; both are needed to start a trial
+    /// A set of prompts and its folder; a new trial needs both A and B
     #[arg(long = "set", value_name = "A|B=DIR", requires = "issues")]
     sets: Vec<NamedSet>,
     /// The issues to repeat, as `symphony prompt record` writes them
