@@ -18,7 +18,7 @@ pub const GIT_TRIES_MAX: u32 = 4;
 /// Tries if the machine was the reason: more than an hour, including all waits.
 pub const MACHINE_TRIES_MAX: u32 = 12;
 
-/// What kept exit handling from its end.
+/// Why exit handling did not finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitFault {
     /// What is in the worktree: the next try would find the same.
@@ -80,9 +80,9 @@ pub fn unprepared_wait_ms(tries: u32, wait_max_ms: u64) -> u64 {
 pub struct PutOff {
     /// How often it was tried.
     pub tries: u32,
-    /// Not before.
+    /// The earliest time of the next try.
     pub due_at: Timestamp,
-    /// What kept it from its end, the last time.
+    /// Why the last try did not finish.
     pub problem: String,
 }
 

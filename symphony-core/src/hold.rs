@@ -46,7 +46,7 @@ pub enum HoldScope {
 pub struct Hold {
     /// What it covers.
     pub scope: HoldScope,
-    /// Until when; after that one run is let through as a probe.
+    /// When one run may start as a probe; until then none starts.
     pub until: Timestamp,
     /// Since when.
     pub placed_at: Timestamp,

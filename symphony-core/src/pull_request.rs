@@ -202,7 +202,7 @@ impl VerifiedGates {
 /// When the gates of a pull request run, if they have not run on its head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GatesWait {
-    /// Not before.
+    /// The earliest time at which they run.
     pub due_at: Timestamp,
     /// How often in a row they could not be run, through no fault of the change.
     pub tries: u32,

@@ -34,11 +34,11 @@ closed_set!(
 pub struct Retry {
     /// The issue.
     pub issue: IssueId,
-    /// Who was working; the phase label decides again who will be.
+    /// The agent that worked last; the issue's phase label decides which agent works next.
     pub agent: AgentType,
     /// The reason.
     pub kind: RetryKind,
-    /// Not before.
+    /// The earliest time of the next attempt.
     pub due_at: Timestamp,
     /// The attempt that ended.
     pub attempt: u32,
@@ -100,7 +100,7 @@ pub fn after(now: Timestamp, ms: u64) -> Timestamp {
 pub struct RetryPlan {
     /// The reason.
     pub kind: RetryKind,
-    /// Not before.
+    /// The earliest time of the next attempt.
     pub due_at: Timestamp,
     /// What happened.
     pub reason: String,

@@ -21,7 +21,7 @@ impl Zone {
         Self(offset.to_time_zone())
     }
 
-    /// Returns the time of a moment as someone needs it who reads it now: `14:05` on the same day, `Tue 14:05` within a
+    /// Returns a moment as short as a reader at `now` can understand it: `14:05` on the same day, `Tue 14:05` within a
     /// week, otherwise with the date.
     pub fn clock(&self, at: Timestamp, now: Timestamp) -> String {
         let (at, now) = (at.in_zone(&self.0), now.in_zone(&self.0));

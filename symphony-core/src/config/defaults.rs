@@ -115,7 +115,7 @@ pub const WORKSPACES_DIR: &str = ".symphony-workspaces";
 pub const WATCHDOG_STEP_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
 /// Time that a step of a tick may take.
 pub const WATCHDOG_TICK_TIMEOUT_MS: u64 = 10 * 60 * 1_000;
-/// Time between two looks that must both find a step past its limit.
+/// Time between two checks: a step counts as stuck only if both find it past its limit.
 pub const WATCHDOG_GRACE_MS: u64 = 60_000;
 /// Longest time limit in a supervisor's record that is believed.
 pub const WATCHDOG_DEADLINE_MAX_MS: u64 = 24 * 60 * 60 * 1_000;

@@ -98,9 +98,9 @@ pub enum Leaf {
     Bool,
     /// A whole number within limits, both included.
     Integer {
-        /// The least.
+        /// The smallest value.
         min: u64,
-        /// The most.
+        /// The largest value.
         max: u64,
     },
     /// An amount in US dollars, above zero.

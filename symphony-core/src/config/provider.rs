@@ -182,13 +182,13 @@ impl From<NamedProvider> for String {
     }
 }
 
-/// What `provider` may say.
+/// A value of the key `provider`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum ProviderChoice {
     /// The first agent's CLI that is found, in the order of [`ProviderName`]; an error if there is none.
     Auto,
-    /// Always this one.
+    /// This provider, whatever else is installed.
     Named(NamedProvider),
 }
 

@@ -139,7 +139,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// On GitHub users have numbers. A login in the place of one would never match, or match whoever has it next.
+    /// Requires numbers for GitHub's users. A login would never match, or would match whoever takes that login next.
     fn check_commanders(
         &mut self,
         at: &str,
@@ -157,7 +157,8 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// A label that lets issues in cannot mean a status too: a move would take it away, and the issue with it.
+    /// Refuses a label that both filters issues and means a status: a move to another status would remove the label, and
+    /// the issue would no longer match the filter.
     fn check_states(
         &mut self,
         at: &str,

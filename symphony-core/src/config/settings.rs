@@ -90,11 +90,11 @@ impl Config {
 /// When a supervisor or a tick counts as stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchdogSettings {
-    /// Limit of a supervisor's step that has none of its own.
+    /// Time limit of a supervisor's step, unless the step has its own.
     pub step_timeout_ms: Millis,
     /// Limit of a tick's step.
     pub tick_timeout_ms: Millis,
-    /// Least time between two looks that must both find a step past its limit.
+    /// Least time between two checks: a step counts as stuck only if both find it past its limit.
     pub grace_ms: Millis,
     /// Longest time limit in a supervisor's record that is believed.
     pub deadline_max_ms: Millis,
@@ -292,11 +292,11 @@ pub struct Vault {
 /// Budgets of prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Of a user prompt's budgeted sections.
+    /// The budget of a user prompt's budgeted sections.
     pub user_tokens: Tokens,
-    /// Of a system prompt.
+    /// The budget of a system prompt.
     pub system_tokens: Tokens,
-    /// Of earlier phases' artifacts together.
+    /// The budget of all artifacts of earlier phases together.
     pub artifact_tokens: Tokens,
     /// How `user_tokens` is shared without a diff.
     pub shares: Shares,
@@ -317,12 +317,12 @@ pub struct Spending {
     pub day: SpendingCap,
 }
 
-/// A cap of spending.
+/// A cap on spending; `None` sets no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpendingCap {
-    /// In money.
+    /// The limit in US dollars.
     pub usd: Option<UsdMicros>,
-    /// The tokens.
+    /// The limit in tokens.
     pub tokens: Option<Tokens>,
 }
 

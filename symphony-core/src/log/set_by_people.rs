@@ -22,7 +22,7 @@ pub struct SetByPeople {
     priority: Option<Priority>,
 }
 
-/// A choice of a person that an edit would undo.
+/// A person's choice that an agent's edit would undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PersonsChoice {
     /// A label that it leaves out.
@@ -87,7 +87,7 @@ impl SetByPeople {
         }
     }
 
-    /// Returns a choice of a person that an edit would undo; `labels` are all that the issue would have.
+    /// Returns a person's choice that an edit would undo; `labels` are all labels that the issue would have after it.
     pub fn undone_by(
         &self,
         labels: Option<&[String]>,

@@ -73,7 +73,7 @@ pub enum HandIn {
     Failed,
 }
 
-/// What is known of a case when it has ended.
+/// The facts about a case that has ended, from which [`case_outcome`] computes its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseFacts {
     /// The issue.

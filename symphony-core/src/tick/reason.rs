@@ -76,7 +76,7 @@ pub enum Reason {
     Held {
         /// The scope of the hold.
         scope: HoldScope,
-        /// Until when.
+        /// When one run may start as a probe.
         until: Timestamp,
         /// The reason.
         why: String,
@@ -200,16 +200,16 @@ pub enum Reason {
     },
     /// The setup wizard of its project has not ended.
     WizardFirst,
-    /// There is work: no one searches for more.
+    /// Issues wait in `todo`, so no agent searches for more work.
     WorkWaits,
     /// The backlog is long enough.
     BacklogFull {
-        /// From how many issues on it is.
+        /// The number of issues from which the backlog counts as long.
         limit: u32,
     },
     /// It ran a moment ago.
     RanRecently {
-        /// When it may again.
+        /// When it may run again.
         until: Timestamp,
     },
     /// No slot is free.

@@ -20,9 +20,9 @@ pub enum SlotLimit {
     Project(u32),
     /// The agent type's.
     Agent(AgentType, u32),
-    /// That of gates.
+    /// The limit on gates that run at once.
     Gates(u32),
-    /// That of runs that wait in a pool.
+    /// The limit on runs that wait in a pool.
     Pool(Pool, u32),
 }
 

@@ -244,7 +244,7 @@ impl ProjectView {
 pub struct DueRetry {
     /// The reason.
     pub kind: RetryKind,
-    /// Not before.
+    /// The earliest time of the next attempt.
     pub due_at: Timestamp,
     /// The attempt that ended.
     pub attempt: u32,
@@ -290,7 +290,7 @@ pub enum GatesState {
     Red,
     /// They have not run on its head commit.
     Pending {
-        /// Not before.
+        /// The earliest time at which they run.
         due_at: Timestamp,
         /// Why they could not be run the last time.
         problem: Option<String>,
@@ -408,9 +408,9 @@ pub struct CleanUp {
     pub issue: IssueId,
     /// Its project.
     pub project: ProjectId,
-    /// Its removal, when that failed.
+    /// The postponed removal, if an earlier one failed.
     pub put_off: Option<PutOff>,
-    /// When it failed first.
+    /// When the removal first failed.
     pub since: Option<Timestamp>,
 }
 

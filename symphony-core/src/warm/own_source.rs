@@ -109,7 +109,7 @@ pub fn is_only_a_link(record: &str, entry_points: &str) -> bool {
     paths.clone().next().is_some() && paths.all(is_harmless)
 }
 
-/// Returns whether a `pyproject.toml` has its packages made by a program of the project itself.
+/// Returns whether a `pyproject.toml` names a build backend that is part of the project itself.
 pub fn has_own_backend(pyproject: &str) -> bool {
     pyproject.contains("backend-path")
 }

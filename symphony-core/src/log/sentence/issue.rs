@@ -17,7 +17,7 @@ pub(super) fn moved(issue: &str, event: &IssueEvent, from: IssueStatus, to: Issu
     }
 }
 
-/// Describes why; empty if the statuses say it all.
+/// Describes why an issue moved; empty if its two statuses already say so.
 fn cause(event: &IssueEvent) -> String {
     let fixed = match event {
         IssueEvent::Queued | IssueEvent::Shelved | IssueEvent::Cancelled => "",

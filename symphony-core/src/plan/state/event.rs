@@ -131,7 +131,7 @@ pub enum PhaseEvent {
         run: Option<RunId>,
         /// What went wrong.
         failure: PhaseFailure,
-        /// Not before.
+        /// The earliest time of the next attempt.
         due_at: Timestamp,
     },
     /// The run could not be prepared: no attempt is used, and another run follows.
@@ -140,7 +140,7 @@ pub enum PhaseEvent {
         run: Option<RunId>,
         /// What kept it from being prepared.
         failure: PhaseFailure,
-        /// Not before.
+        /// The earliest time of the next run.
         due_at: Timestamp,
     },
     /// The attempt failed, and a person has to decide how to continue.

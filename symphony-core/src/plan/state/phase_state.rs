@@ -79,7 +79,7 @@ pub enum PhaseState {
     },
     /// Will be tried again.
     Retrying {
-        /// Not before.
+        /// The earliest time of the next attempt.
         due_at: Timestamp,
     },
     /// Waits for a person.

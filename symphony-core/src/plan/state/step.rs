@@ -53,7 +53,7 @@ pub struct PlanSnapshot<'a> {
 /// Why a phase waits for its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldPhase {
-    /// Until when.
+    /// When the provider may be tried again.
     pub until: Timestamp,
     /// What is on hold, and why, in words.
     pub why: String,
@@ -123,16 +123,16 @@ pub enum NotStarted {
         /// When it is.
         until: Timestamp,
     },
-    /// As many phases run as may.
+    /// The plan's limit on parallel phases is reached.
     NoSlot {
-        /// How many may.
+        /// The limit.
         max_parallel: usize,
     },
     /// The installation has no slot free.
     NoInstallationSlot,
     /// Its provider is on hold.
     ProviderOnHold {
-        /// Until when.
+        /// When the provider may be tried again.
         until: Timestamp,
         /// What is on hold, and why, in words.
         why: String,
@@ -161,13 +161,13 @@ pub struct PhaseDecision {
 /// What a plan's loop does now: first it commits the events, in order, then it acts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlanStep {
-    /// To apply and record.
+    /// What happened, to apply and record.
     pub events: Vec<PlanEvent>,
-    /// To do.
+    /// What to do, once the events are recorded.
     pub actions: Vec<PlanAction>,
     /// A reason for every phase that has neither ended nor started, in level order.
     pub decisions: Vec<PhaseDecision>,
-    /// When time alone changes something.
+    /// When the loop has to decide again even if nothing else happens.
     pub wake_at: Option<Timestamp>,
 }
 
