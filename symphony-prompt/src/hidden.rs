@@ -73,7 +73,7 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(strip_hidden(&words.join(" ")).trim().to_owned())
 }
 
-/// Says whether a text is words of printable ASCII with one space between them, and surely without a comment.
+/// Says whether a text consists of words of printable ASCII with one space between them, and cannot contain a comment.
 fn is_plain_line(text: &str) -> bool {
     let mut before = b' ';
     let plain = text.bytes().all(|byte| {
@@ -120,7 +120,7 @@ const fn shapes_emoji(c: char) -> bool {
     matches!(c, '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Covers the blocks that have Unicode's property `Extended_Pictographic`; a symbol too many does no harm.
+/// Covers the blocks that have Unicode's property `Extended_Pictographic`; it does no harm if they contain other symbols, too.
 const fn is_emoji(c: char) -> bool {
     matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }

@@ -46,7 +46,7 @@ pub enum Protection {
     Unbudgeted,
     /// Included in full, or dropped when it does not fit.
     Standard,
-    /// Truncated to what is left.
+    /// Truncated to the room that the other layers leave.
     Flexible,
 }
 

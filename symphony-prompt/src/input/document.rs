@@ -19,8 +19,8 @@ pub struct PhaseArtifact {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub parent: Option<IssueId>,
-    /// How many levels above the issue the one is that it belongs to: 2 and more for a parent's parent and those above, which get the
-    /// room that nearer documents leave.
+    /// How many levels the issue that the document belongs to is above this issue. From 2 (a parent's parent) on, a document
+    /// gets only the room that nearer documents leave.
     #[serde(default, skip_serializing_if = "is_near")]
     pub levels_above: usize,
     /// The branch and the commit that it was read from; none where that is not known.

@@ -14,7 +14,7 @@ use crate::input::{IssueInput, Workspace};
 use crate::report::{BuiltPrompt, Outcome, Warning};
 use crate::tokens::estimate_tokens;
 
-/// A marker for prompts that no one is sent.
+/// A marker for prompts that are built only to be measured.
 const MARKER: &str = "lint-lint-lint-lint";
 
 /// Agents that are sent to issues outside of phases before `ready`.

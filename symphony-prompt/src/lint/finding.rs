@@ -72,12 +72,12 @@ impl LintRule {
 pub struct Finding {
     /// The file, as the caller named it.
     pub file: String,
-    /// The line, counted from 1; 1 for what is about the whole file.
+    /// The line, counted from 1; 1 if the finding is about the whole file.
     pub line: usize,
     /// The column, counted from 1 in characters, where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// How bad it is.
+    /// Whether it is an error or a warning.
     pub severity: Severity,
     /// What it is about.
     pub rule: LintRule,

@@ -11,7 +11,7 @@ use symphony_core::profile::{AgentProfile, ProfileProblem, ProfileSet, parse_pro
 use super::finding::{Finding, LintRule, Severity};
 use super::text::{PromptText, TextKind};
 
-/// What to do about a file that cannot be read as what it is.
+/// What to do about a file that cannot be read as a profile or a contract.
 const CORRECT: &str = "fix the file, or remove it to use the shipped one";
 
 /// The profiles and contracts of a project. Immutable.

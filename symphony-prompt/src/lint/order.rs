@@ -61,11 +61,11 @@ const LEADS: [&str; 22] = [
 /// Words that forbid when they come before the verb.
 const FORBID: [&str; 5] = ["never", "don't", "dont", "mustn't", "shouldn't"];
 
-/// The end of a clause, in a pattern. Where it may stand, the words are only looked at: they are what follows the order.
+/// The end of a clause, in a pattern. Words at a place that also allows it are checked, but are not part of the order.
 const END: &str = "$";
 
-/// A pattern: for each word in turn the words that may be there, separated by blanks; `*` is any word. A `?` in front of
-/// them allows that none does.
+/// A pattern: for each word in turn, the words that match it, separated by blanks; `*` matches any word. With a `?` in
+/// front, the word may be missing.
 pub(super) type Pattern = &'static [&'static str];
 
 /// Says whether clauses forbid, limit or contrast anything.

@@ -155,7 +155,8 @@ fn without_mark(line: &str) -> Option<&str> {
     rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
 }
 
-/// Returns where a line's spans of code are, backticks included. Backticks that are not closed by as many others open no span.
+/// Returns where a line's spans of code are, backticks included. A run of backticks opens a span only if a later run of the
+/// same length closes it.
 fn code_spans(line: &str) -> Vec<Range<usize>> {
     let runs = runs_of_ticks(line);
     let mut spans = Vec::new();

@@ -10,9 +10,9 @@ use crate::truncate::limit_head;
 
 /// Characters of a note that a judge is shown; `get_issue` has the whole.
 const NOTE_CHARS_MAX: u64 = 400;
-/// Characters of a criterion that are shown: as many as one has.
+/// Characters of a criterion that are shown: the most that a criterion can have.
 const CRITERION_CHARS_MAX: u64 = 500;
-/// Criteria that are named which do not count any more.
+/// Most criteria that are named although they no longer count.
 const DROPPED_MAX: usize = 20;
 
 const FOR_WORKER: &str = "The work is done when each of these is true. `create_pr` takes your answer to each in `checklist`: \

@@ -203,7 +203,7 @@ fn push_fence_note(marker: &str, out: &mut String) {
     );
 }
 
-/// Returns the fingerprint of a text without the marker, which is another one in each prompt.
+/// Returns the fingerprint of a text without the marker, which differs from prompt to prompt.
 fn fingerprint_without(marker: &str, text: &str) -> String {
     if marker.is_empty() {
         return fingerprint(text.as_bytes());

@@ -48,7 +48,7 @@ fn push_indented(mark: &str, text: &str, out: &mut String) {
     }
 }
 
-/// Tactical learnings, best first: each whole, and one that has no room is passed over.
+/// Lists tactical learnings, best first, each in full; a learning that does not fit is skipped.
 pub(crate) fn learnings<'a>(
     learnings: &[String],
     cap: Tokens,

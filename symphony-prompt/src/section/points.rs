@@ -16,7 +16,7 @@ use crate::section::{Fit, Piece, SectionDraft, SectionName};
 /// Characters of a commit that a heading shows.
 const COMMIT_CHARS: usize = 12;
 
-/// Who reads the points, and so what is to be done with them.
+/// Who reads the points, which decides what the prompt asks the reader to do with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PointsReader {
     /// Whoever hands the work in with a pull request.

@@ -9,10 +9,10 @@ use crate::summary::signature::{beginning_of_code, signatures};
 use crate::tokens::TokenCounter;
 use crate::truncate::{truncate_head, truncate_head_lines};
 
-/// Stands where blocks were left out.
+/// Marks the place where blocks were left out.
 const GAP: &str = "[…]";
 
-/// The least room for which a paragraph is begun: fewer words would say nothing.
+/// The least room in which the beginning of a paragraph is shown: fewer words would say nothing.
 const BEGINNING_TOKENS_MIN: u64 = 40;
 
 /// Keeps the headings of a markdown text, what comes first under each, and the declarations in its code.
@@ -271,7 +271,8 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// As many lines of a code block as fit, with the declarations after them; nothing where not even these fit.
+/// Returns as many first lines of a code block as fit, with the declarations after them; empty if the declarations alone
+/// do not fit.
 fn begin_code(block: &str, room: Tokens, counter: &dyn TokenCounter) -> String {
     let (mut fits, mut over) = (0, block.lines().count());
     if !counter.fits(&beginning_of_code(block, fits), room) {

@@ -56,7 +56,7 @@ const DECLARES: [&str; 28] = [
     "input",
 ];
 
-/// Of these, those whose body is their interface: fields, columns, variants.
+/// Declarations whose body is part of their interface: fields, columns, variants.
 const DATA: [&str; 9] = [
     "create",
     "enum",
@@ -135,7 +135,7 @@ impl<'a> KeptLines<'a> {
     }
 }
 
-/// A declaration of which a line was kept.
+/// A declaration that is not closed yet, and of which lines were kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Open {
     /// Whether its braces are a part of it.

@@ -23,7 +23,7 @@ pub(super) enum FileRank {
     Source,
     /// Tests and what they read.
     Test,
-    /// Configuration, instructions for agents among it.
+    /// Configuration, including instructions for agents.
     Configuration,
     /// Documentation.
     Documentation,
@@ -82,7 +82,7 @@ pub(super) fn split(diff: &str) -> Vec<FileDiff<'_>> {
     parts(diff, FILE_START).map(FileDiff::read).collect()
 }
 
-/// Splits a text before each line that begins so.
+/// Splits a text before each line that begins with `start`.
 fn parts<'a>(text: &'a str, start: &str) -> impl Iterator<Item = &'a str> {
     let mut rest = Some(text).filter(|text| !text.is_empty());
     std::iter::from_fn(move || {
