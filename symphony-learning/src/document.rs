@@ -18,7 +18,7 @@ use crate::subject::Subject;
 pub struct RankInput {
     /// The time that ages are counted from.
     pub now: Timestamp,
-    /// What it is ranked for.
+    /// The issue that the learnings are ranked for.
     pub issue: RankIssue,
     /// The learnings, in any order, their ids unique.
     pub learnings: Vec<Learning>,
@@ -31,7 +31,7 @@ pub struct RankInput {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankIssue {
-    /// Any name; it has no influence.
+    /// Any name; the ranking does not depend on it.
     pub identifier: String,
     /// The title.
     pub title: String,
@@ -51,11 +51,11 @@ pub struct RankOutput {
     pub conventions: Vec<RankItem>,
     /// Best first, at most `max_results`.
     pub tactical: Vec<RankItem>,
-    /// What another learning covers, and what is empty, by id. What is only over a cap is not here.
+    /// Learnings that another one covers, and empty ones, by id. Learnings that only exceed a cap are not listed.
     pub dropped: Vec<DroppedItem>,
 }
 
-/// A learning that was taken.
+/// A learning that was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RankItem {
@@ -65,7 +65,7 @@ pub struct RankItem {
     pub pattern: String,
     /// The weighted sum of the parts.
     pub score: f64,
-    /// Why.
+    /// What makes up the score.
     pub parts: Parts,
 }
 

@@ -12,12 +12,12 @@ use crate::usefulness::{
     more_pairs_for_means, more_pairs_for_proportions,
 };
 
-/// Cases of each set below which nothing is called a difference. With three, all against none passes for one by its interval
-/// although it happens by chance in one of ten trials (Fisher's exact test); with five, in one of a hundred.
+/// The fewest cases of each set for which a difference is reported. With three, "all against none" would be reported as a
+/// difference although chance alone causes it in one of ten trials (Fisher's exact test); with five, in one of a hundred.
 pub const DECISION_CASES_MIN: u64 = 5;
 
-/// Issues done with both sets below which nothing is called a difference. With five, all for the same set happens by chance in one
-/// of sixteen trials (sign test); with six, in one of 32.
+/// The fewest issues done with both sets for which a difference is reported. With five, chance alone favours the same set in
+/// all of them in one of 16 trials (sign test); with six, in one of 32.
 pub const DECISION_PAIRS_MIN: u64 = 6;
 
 /// Milliseconds of a second.
@@ -71,12 +71,12 @@ impl Measure {
     }
 }
 
-/// What a set came to in one measure.
+/// The result of one set in one measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SetReport {
-    /// Cases of which it is known.
+    /// Cases for which the measure is known.
     pub cases: u64,
-    /// Cases of which it holds; only for a share.
+    /// Cases for which the measure is true; only for a share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hits: Option<u64>,
     /// The share or the mean; none without cases.
@@ -106,16 +106,16 @@ pub enum SetDifference {
 pub struct MeasureReport {
     /// What is measured.
     pub measure: Measure,
-    /// What the set A came to.
+    /// The result of the set A.
     pub a: SetReport,
-    /// What the set B came to.
+    /// The result of the set B.
     pub b: SetReport,
     /// The value of B less the value of A: of pairs where there are any, else of independent groups.
     pub difference: Option<Difference>,
     /// Issues that were done with both sets and of which the measure is known for both; none where each issue has one set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<u64>,
-    /// What that says.
+    /// What the difference shows.
     pub found: SetDifference,
     /// How many more cases each set would need for a decision, if the difference is as large as it was found; 0 when it is
     /// decided, none when no difference was found.
@@ -129,12 +129,12 @@ pub struct PromptTrialReport {
     pub cases_a: u64,
     /// Cases of the set B.
     pub cases_b: u64,
-    /// Cases that say nothing and are in no number.
+    /// Cases that show nothing about the prompts; no other number counts them.
     pub left_out: u64,
     /// Issues of which a case of each set counts; none where each issue has one set. The difference is then that within them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<u64>,
-    /// The measures; one of which nothing is known is not there.
+    /// The measures for which at least one case has a value.
     pub measures: Vec<MeasureReport>,
 }
 

@@ -20,7 +20,7 @@ use crate::texts::{Texts, small, wide};
 
 pub(crate) mod selection;
 
-/// Bytes of an id that room is made for: a UUID.
+/// Bytes of an id for which room is reserved: those of a UUID.
 const ID_BYTES: usize = 36;
 
 /// A learning in the order of scores.

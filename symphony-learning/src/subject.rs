@@ -107,7 +107,7 @@ impl Subject {
         jaccard(shared, self.labels.len(), others)
     }
 
-    /// Says "surely not" of most lowercased paths that the text does not hold.
+    /// Returns whether the text may contain a lowercased path: `false` is certain, and the answer for most paths that it lacks.
     pub(crate) fn may_name(&self, path: &[u8]) -> bool {
         path.len() <= self.lower.len()
             && path

@@ -34,8 +34,8 @@ pub fn normalise(text: &str) -> String {
     String::from_utf8(out).expect("whole characters were copied")
 }
 
-/// Says how a new text, in its normal form, relates to the text of a learning that is there; none when that one does not
-/// say it.
+/// Says how a new text, in its normal form, relates to the text of an existing learning; none if the existing text does not
+/// contain it.
 ///
 /// ```
 /// # use symphony_core::learning::Likeness;

@@ -38,7 +38,7 @@ impl Texts {
         self.ends.len()
     }
 
-    /// Returns all texts, each with its separator behind.
+    /// Returns all texts, each followed by its separator.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -69,7 +69,7 @@ impl Texts {
         Cow::Owned(bytes)
     }
 
-    /// Of texts sorted by length (longest first), returns the number of the first that is shorter than this.
+    /// Returns the number of the first text that is shorter than `length`; the texts must be sorted, longest first.
     pub(crate) fn first_shorter_than(&self, length: usize) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {

@@ -85,7 +85,7 @@ fn resolve_rest(state: &mut State<'_>, mut rest: Rest, limits: Limits) {
     resolve_by_automaton(state, rest);
 }
 
-/// Decides the rest by reading the texts in order. Linear whatever they hold.
+/// Decides the remaining texts by reading all texts in order, in linear time whatever they hold.
 fn resolve_by_automaton(state: &mut State<'_>, rest: Rest) {
     let Rest { mut places, from } = rest;
     places.retain(|&place| !state.is_covered(wide(place)));

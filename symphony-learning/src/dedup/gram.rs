@@ -16,7 +16,7 @@ const WINDOW: usize = 13;
 /// Length of the shortest text that has a sample.
 pub(crate) const SHORTEST: usize = GRAM + WINDOW - 1;
 
-/// Of a pair of stretches, the hash of the second.
+/// Returns the hash of a pair of stretches and the distance between them.
 fn pair(before: (u32, usize), (hash, place): (u32, usize)) -> u32 {
     let distance = (place - before.1) as u64;
     let both = u64::from(before.0) << 32 | u64::from(hash);

@@ -1,11 +1,11 @@
-//! How many steps the ways that hashes lead may take.
+//! How many steps the search by hashes may take.
 
-/// How many steps the ways that hashes lead may take before an automaton takes over.
+/// How many steps the search by hashes may take before an automaton takes over.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Steps allowed in any case, so that small inputs need no second way.
+    /// Steps that are always allowed, so that small inputs need no automaton.
     pub(super) free: u64,
-    /// Bytes read for each step that is allowed besides.
+    /// Bytes of input for each further step that is allowed.
     pub(super) bytes_per_step: u64,
 }
 

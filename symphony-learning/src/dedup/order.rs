@@ -17,8 +17,8 @@ pub(crate) struct Ordered {
     pub(crate) equal_to: Vec<u32>,
 }
 
-/// Sorts texts by length (longest first), then by `prefer`; empty ones are left out. What `early` gives of a text says the same as `prefer`, as far
-/// as it goes: the smaller comes first.
+/// Sorts texts by length (longest first), then by `prefer`; empty ones are left out. `early` is a quick form of `prefer`:
+/// the text with the smaller number comes first, and `prefer` decides between equal numbers.
 ///
 /// n log n whatever the texts hold: equal hashes are checked, and texts that only share a hash are sorted themselves.
 pub(crate) fn in_order(

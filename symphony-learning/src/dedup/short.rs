@@ -13,8 +13,8 @@ pub(crate) const LONGEST: usize = 7;
 /// Bits of the filter for each text: about 1 in 16 other stretches passes.
 const FILTER_BITS_PER_TEXT: usize = 16;
 
-/// When this part of the texts (one in so many) has been found, they are forgotten: those that occur often are found
-/// first, and would be found again and again.
+/// Once one in this many texts has been found, the found texts are forgotten: those that occur often are found first, and
+/// would be found again and again.
 const FORGET_ONE_IN: usize = 4;
 
 /// The texts that are looked for.

@@ -13,7 +13,7 @@ fn bits_for(entries: usize) -> u32 {
     entries.clamp(1 << 10, 1 << 31).next_power_of_two().ilog2()
 }
 
-/// Counts hashes up to 15. What it says is never too small.
+/// Counts how often hashes occur, up to 15. A count may be too large, but never too small.
 #[derive(Debug)]
 pub(crate) struct Counts {
     bits: u32,
@@ -50,7 +50,7 @@ impl Counts {
     }
 }
 
-/// Counts hashes up to 65,535. What it says is never too small.
+/// Counts how often hashes occur, up to 65,535. A count may be too large, but never too small.
 #[derive(Debug)]
 pub(crate) struct LargeCounts {
     bits: u32,
@@ -78,7 +78,7 @@ impl LargeCounts {
     }
 }
 
-/// A set of hashes that may also claim ones it does not hold: the more bits, the fewer.
+/// A set of hashes that may report hashes it does not hold: the more bits, the fewer of them.
 #[derive(Debug)]
 pub(crate) struct Filter {
     bits: u32,
