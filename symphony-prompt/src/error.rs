@@ -14,7 +14,7 @@ pub enum PromptError {
         /// The shares, by name.
         shares: String,
     },
-    /// A protected layer stands on a block list.
+    /// A block list names a protected layer.
     #[error("layer `{layer}` is protected and cannot be omitted")]
     ProtectedOmission {
         /// The layer.

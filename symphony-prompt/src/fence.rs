@@ -13,7 +13,7 @@ use crate::fingerprint::fingerprint;
 
 /// Shortest marker: 16 characters of a hex alphabet hold 64 random bits.
 pub const MARKER_CHARS_MIN: usize = 16;
-/// Longest marker: it stands on two lines of every fence.
+/// Longest marker: two lines of every fence have it.
 pub const MARKER_CHARS_MAX: usize = 64;
 /// How many markers are tried: the chance that a random text holds one is below 2⁻⁴⁰, that it holds two is none.
 const MARKER_CANDIDATES_MAX: usize = 8;

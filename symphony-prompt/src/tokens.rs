@@ -9,7 +9,7 @@ use symphony_core::unit::Tokens;
 /// Characters per token of the heuristic (spec: prompts).
 pub const CHARS_PER_TOKEN: u64 = 4;
 
-/// Counts tokens, and finds where a text has to be cut to hold at most so many.
+/// Counts tokens, and finds where a text has to be cut to hold at most a given number.
 ///
 /// Only [`count`](Self::count) is required. The cutting methods have defaults that search by
 /// counting; a counter that can find the place directly should.

@@ -43,7 +43,7 @@ pub fn truncate_head<'a>(text: &'a str, cap: Tokens, counter: &dyn TokenCounter)
     truncate_head_with(text, cap, counter, TRUNCATION_MARKER)
 }
 
-/// Keeps the beginning of a text with a marker of the caller's choice behind it.
+/// Keeps the beginning of a text, followed by a marker of the caller's choice.
 pub(crate) fn truncate_head_with<'a>(
     text: &'a str,
     cap: Tokens,
@@ -66,7 +66,7 @@ pub(crate) fn truncate_head_with<'a>(
     }
 }
 
-/// Keeps whole lines from the beginning of a text; the marker stands on a line of its own.
+/// Keeps whole lines from the beginning of a text; the marker gets a line of its own.
 pub(crate) fn truncate_head_lines<'a>(
     text: &'a str,
     cap: Tokens,

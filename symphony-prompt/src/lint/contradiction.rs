@@ -1,8 +1,8 @@
 //! Orders of a project's own texts that contradict how Symphony's agents work.
 //!
-//! Each rule is a handful of word patterns at the beginning of a clause. What stands in code blocks, quotes and comments, below a
-//! heading about releases or people, or in a sentence that limits itself to people or to being asked, is none of an agent's
-//! business.
+//! Each rule is a handful of word patterns at the beginning of a clause. Some text does not address agents and is not checked:
+//! code blocks, quotes and comments, what is below a heading about releases or people, and sentences that apply only to people
+//! or only when someone asks.
 
 use super::finding::{Finding, LintRule};
 use super::order::{Pattern, is_negated, matched, mentions, order, prohibition};

@@ -16,7 +16,7 @@ use crate::truncate::limit_head;
 
 /// Longest title, in characters: the MCP server takes no longer one.
 const TITLE_CHARS_MAX: u64 = 300;
-/// Longest label or other name that stands outside a fence, in characters.
+/// Longest label or other name outside a fence, in characters.
 const NAME_CHARS_MAX: u64 = 100;
 /// Labels shown: the MCP server takes no more.
 const LABELS_MAX: usize = 50;

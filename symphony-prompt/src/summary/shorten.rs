@@ -33,8 +33,8 @@ pub fn summarize_artifact(text: &str) -> String {
 /// Shortens a markdown text to `cap` tokens, and fills them: the headings, what comes first under each, the declarations in its
 /// code, then the rest of every section in turn.
 ///
-/// `[…]` stands for each part that is left out. A text that fits is returned as it is; where not even a
-/// heading fits, its beginning is kept.
+/// `[…]` marks each part that is left out. A text that fits is returned as it is; if not even a heading
+/// fits, the beginning of the text is kept.
 ///
 /// ```
 /// use symphony_prompt::{HeuristicCounter, Tokens, shorten_artifact};
@@ -57,7 +57,7 @@ pub fn shorten_artifact<'a>(
     }
 }
 
-/// How a block stands in what is kept.
+/// How much of a block is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kept {
     No,

@@ -151,7 +151,7 @@ impl<'a> FileDiff<'a> {
         (name, after("rename from "))
     }
 
-    /// Reads the name of a file without changed lines, which stands there twice.
+    /// Reads the name of a file without changed lines from the first line, which has the name twice.
     fn name_of_first_line(&self) -> &str {
         let first = self.whole.lines().next().unwrap_or_default();
         let Some(names) = first.strip_prefix(FILE_START) else {

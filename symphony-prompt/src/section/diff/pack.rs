@@ -12,7 +12,7 @@ use crate::tokens::{
 };
 use crate::truncate::truncate_head_lines;
 
-/// As long as the line that stands for a hunk may be.
+/// The longest line that can replace a hunk.
 const LEFT_OUT_LINE_MAX: &str = "[99999999 lines left out]\n";
 /// Least room in which the beginning of a hunk is shown that does not fit as a whole.
 const BEGINNING_TOKENS_MIN: u64 = 40;

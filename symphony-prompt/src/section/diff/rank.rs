@@ -84,7 +84,7 @@ const DOCUMENTATION_ENDS: &[&str] = &[".adoc", ".asciidoc", ".md", ".mdx", ".org
 pub(super) fn unquoted(name: &str) -> Option<String> {
     let inner = name.strip_prefix('"')?;
     let inner = inner.strip_suffix('"').unwrap_or(inner);
-    // The side stands inside of the quotes.
+    // `a/` or `b/` is inside the quotes.
     let inner = ["a/", "b/"]
         .iter()
         .find_map(|side| inner.strip_prefix(side))
