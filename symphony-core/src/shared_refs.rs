@@ -72,9 +72,10 @@ impl SharedRefs {
             .collect()
     }
 
-    /// Returns the branches of a plan, which begin with `prefix`, that are gone or have moved to a commit, where `explained` does
-    /// not have that: only Symphony moves and removes them, and each phase's agent moves its own. Having no commit stands for
-    /// a branch that is gone.
+    /// Returns the branches of a plan (those that begin with `prefix`) that have moved or are gone without an explanation.
+    ///
+    /// `explained` has, by branch, the commits to which a move is expected; `None` among them explains a branch that is gone.
+    /// Only Symphony moves and removes these branches, except that each phase's agent moves its own.
     pub fn unexplained_since(
         &self,
         before: &Self,

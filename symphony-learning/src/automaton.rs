@@ -215,7 +215,7 @@ fn shared_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// Builds automata over sorted distinct patterns, so many that each stays within [`PATTERN_BYTES_MAX`], and gives
+/// Builds automata over sorted distinct patterns, as many as needed to keep each within [`PATTERN_BYTES_MAX`], and gives
 /// each to `scan`.
 pub(crate) fn in_batches<'a>(
     sorted: &[u32],

@@ -36,9 +36,9 @@ pub enum RankError {
     DuplicateId {
         /// The id.
         id: LearningId,
-        /// Where it stands first, counted from 0.
+        /// The place of the first learning with it, counted from 0.
         first: usize,
-        /// Where it stands again.
+        /// The place of the second one.
         second: usize,
     },
 }

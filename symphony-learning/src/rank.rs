@@ -122,7 +122,7 @@ impl<'a> Ranker<'a> {
         self
     }
 
-    /// Makes room for so many more learnings, their patterns this many bytes together.
+    /// Makes room for `learnings` more learnings, whose patterns have `pattern_bytes` bytes together.
     pub fn reserve(&mut self, learnings: usize, pattern_bytes: usize) {
         self.texts.reserve(learnings, pattern_bytes);
         self.ids

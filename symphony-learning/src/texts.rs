@@ -12,12 +12,12 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     bytes: Vec<u8>,
-    /// Where each text ends; its separator stands there.
+    /// Where each text ends, which is the place of its separator.
     ends: Vec<usize>,
 }
 
 impl Texts {
-    /// Makes room for so many more texts of this many bytes together.
+    /// Makes room for `texts` more texts, which have `bytes` bytes together.
     pub(crate) fn reserve(&mut self, texts: usize, bytes: usize) {
         self.bytes.reserve(bytes.saturating_add(texts));
         self.ends.reserve(texts);

@@ -20,7 +20,7 @@ pub struct TrackerId(pub(crate) i64);
 pub struct TrackerHold {
     /// Since when.
     pub since: Timestamp,
-    /// Until when.
+    /// When the tracker may be asked again.
     pub until: Timestamp,
     /// What the tracker answered.
     pub fault: Fault,

@@ -52,7 +52,7 @@ pub enum ConfigFileError {
         path: PathBuf,
         /// Its size.
         bytes: u64,
-        /// The most.
+        /// The largest size that is accepted.
         bytes_max: u64,
     },
     /// The file is not UTF-8.
