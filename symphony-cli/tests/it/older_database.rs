@@ -207,7 +207,9 @@ fn a_database_without_a_mark_gets_one_and_a_mark_that_is_none_stops_nobody() {
     project.ok(&["status"]);
     let doctor = project.symphony(&["doctor"]);
     assert!(
-        doctor.stdout.contains("its progress cannot be recorded"),
+        doctor
+            .stdout
+            .contains("Symphony cannot record the database's progress"),
         "{doctor:#?}"
     );
 }

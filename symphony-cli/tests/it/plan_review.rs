@@ -199,7 +199,7 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     let refused = project.symphony(&["plan", "run", "plan.md"]);
     assert_eq!(refused.code, 1);
     assert!(
-        refused.stdout.contains("It is waiting for you"),
+        refused.stdout.contains("The plan is waiting for you"),
         "{refused:#?}"
     );
     project.ok(&["plan", "retry", "a"]);

@@ -74,7 +74,7 @@ fn a_second_sync_says_what_it_waits_for() {
     let mut stderr = std::io::BufReader::new(second.stderr.take().unwrap());
     std::io::BufRead::read_line(&mut stderr, &mut read).unwrap();
     assert!(
-        read.contains("Another process is exchanging news"),
+        read.contains("Another process is exchanging changes"),
         "{read}"
     );
     drop(lock);

@@ -310,7 +310,12 @@ fn what_is_wrong_with_a_certificate_is_said_with_what_to_do() {
             "openssl pkey",
         ),
         ("cert.pem", "open.pem", "(mode 644)", "chmod 600"),
-        ("cert.pem", "other.pem", "does not belong to", "comes first"),
+        (
+            "cert.pem",
+            "other.pem",
+            "does not belong to",
+            "has to come first",
+        ),
         (
             ".",
             "key.pem",

@@ -170,7 +170,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
                 evidence.words()
             )
         }
-        E::BaseNoticed { text, .. } => format!("A notice for a person was recorded: {}", quoted(text)),
+        E::BaseNoticed { text, .. } => {
+            format!("A notice for a person was recorded: {}", quoted(text))
+        }
         E::BaseNoticeDismissed { .. } => "A person dismissed the notice".to_owned(),
         E::PublicationBegun { pr, commit: on } => {
             format!("Publishing pull request {pr} began on {}", commit(on))
