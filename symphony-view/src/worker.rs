@@ -75,8 +75,8 @@ mod tests {
     #[test]
     fn a_worker_is_there_gone_or_speaks_something_else() {
         for (age_ms, version, clock_ahead_ms, unprepared, expected) in [
-            (-5, PROTOCOL, 0, 0, "there"),
-            (89_000, PROTOCOL, 30_000, 0, "there"),
+            (-5, PROTOCOL, 0, 0, "alive"),
+            (89_000, PROTOCOL, 30_000, 0, "alive"),
             (300_000, PROTOCOL, 0, 0, "gone for 5m"),
             (
                 0,

@@ -393,8 +393,11 @@ fn failing_and_hanging_hooks_fail_their_attempt_only() {
         error.contains("before_run") && error.contains("did not end within"),
         "{error}"
     );
+    // it may be the next try's, on a busy machine
     let left: u32 = site.read("hook.pid").trim().parse().unwrap();
-    assert!(!is_alive(left), "a process of the hook is left");
+    until("the end of what the hook left", || {
+        (!is_alive(left)).then_some(())
+    });
     assert!(site.path("work").join(&hanging).exists());
     assert_eq!(site.lines("asked.jsonl"), 0);
 }
