@@ -134,7 +134,7 @@ mod tests {
         let mut migrated = Connection::open_in_memory().unwrap();
         migrations().to_latest(&mut migrated).unwrap();
         let expected = format!(
-            "-- What all migrations make of an empty database. `{UPDATE_VARIABLE}=1 cargo test -p symphony-store a_new_database` writes it.\n{}",
+            "-- What all migrations make of an empty database. `{UPDATE_VARIABLE}=1 cargo test --workspace a_new_database` writes it.\n{}",
             statements_of(&migrated)
         );
         if std::env::var_os(UPDATE_VARIABLE).is_some() {
@@ -144,7 +144,7 @@ mod tests {
         }
         assert!(
             NEW_SCHEMA == expected,
-            "src/database/schema/new.sql is not what the migrations make: `{UPDATE_VARIABLE}=1 cargo test -p symphony-store a_new_database` writes it"
+            "src/database/schema/new.sql is not what the migrations make: `{UPDATE_VARIABLE}=1 cargo test --workspace a_new_database` writes it"
         );
         let mut new = Connection::open_in_memory().unwrap();
         migrate(&mut new).unwrap();

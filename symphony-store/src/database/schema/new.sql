@@ -1,4 +1,4 @@
--- What all migrations make of an empty database. `SYMPHONY_WRITE_SCHEMA=1 cargo test -p symphony-store a_new_database` writes it.
+-- What all migrations make of an empty database. `SYMPHONY_WRITE_SCHEMA=1 cargo test --workspace a_new_database` writes it.
 CREATE TABLE project (
     id          TEXT PRIMARY KEY,
     name        TEXT NOT NULL,
