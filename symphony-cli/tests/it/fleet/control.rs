@@ -41,12 +41,14 @@ pub(super) struct Control {
     begun: Instant,
 }
 
-/// What agents do: each notes its run in a file of its issue, and works for a few seconds.
+/// What agents do: each shows its clock, notes its run in a file of its issue, and works for a few seconds.
 fn play() -> Value {
+    // a call of its own, whose answer is in the log while the next one is at work
+    let clock = bash("echo clock $(date +%s%3N)");
     let note =
         bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt; sleep $((2 + RANDOM % 6))");
     let commit = bash(&git_commit("-A", "work"));
-    scenarios([worker([note, commit, create_pr("Work")])])
+    scenarios([worker([clock, note, commit, create_pr("Work")])])
 }
 
 impl Control {

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use symphony_core::Timestamp;
 use symphony_core::placement::Lease;
 
 use super::control::Control;
@@ -22,11 +23,32 @@ pub(super) struct Record {
     pub(super) lines: Vec<String>,
     pub(super) stopped: BTreeSet<String>,
     pub(super) faulty_hosts: BTreeSet<String>,
+    /// When a host was cut off, or the database was away for all hosts.
+    pub(super) outages: Vec<Outage>,
     pub(super) is_server_killed: bool,
     pub(super) expected_zombies: BTreeSet<Zombie>,
     pub(super) noticed_after: Vec<Duration>,
     /// What a worker wrote that had slept while its run was taken back.
     pub(super) late_ends: Vec<String>,
+}
+
+/// A time in which no log can be expected to reach its readers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Outage {
+    /// `None` for all hosts.
+    pub(super) host: Option<String>,
+    /// Milliseconds of the machine's clock, which the database and all hosts have.
+    pub(super) from: i64,
+    pub(super) to: i64,
+}
+
+impl Outage {
+    /// Returns whether text that a host wrote and that arrived at these times may have waited for its end.
+    pub(super) fn explains(&self, host: &str, written: i64, arrived: i64) -> bool {
+        self.host.as_ref().is_none_or(|own| own == host)
+            && written <= self.to
+            && self.from <= arrived
+    }
 }
 
 /// What may be broken.
@@ -71,12 +93,22 @@ impl Field<'_> {
 
     /// Returns what is to be added to the line of the fault.
     fn break_it(&self, fault: &Fault) -> String {
+        let host = fault.host().map(|host| self.host(host).name.clone());
         if fault.may_lose_runs()
-            && let Some(host) = fault.host()
+            && let Some(name) = &host
         {
-            let name = self.host(host).name.clone();
-            self.record().faulty_hosts.insert(name);
+            self.record().faulty_hosts.insert(name.clone());
         }
+        let from = now_ms();
+        let note = self.inflict_one(fault);
+        if fault.may_lose_runs() || matches!(fault, Fault::KillServer { .. }) {
+            let to = now_ms();
+            self.record().outages.push(Outage { host, from, to });
+        }
+        note
+    }
+
+    fn inflict_one(&self, fault: &Fault) -> String {
         match fault {
             Fault::KillWorker { host, away } => {
                 let mut host = self.host(*host);
@@ -193,8 +225,42 @@ fn victim(host: &Host) -> (i32, String) {
     })
 }
 
+/// Returns the machine's clock, in milliseconds.
+fn now_ms() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
 fn signal(pid: i32, signal: Signal) {
     let pid = Pid::from_raw(pid).expect("a process has a positive number");
     // it may be gone by itself
     let _gone = kill_process(pid, signal);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_explains_what_waited_for_its_end_on_its_host() {
+        let of_one = Outage {
+            host: Some("host-1".to_owned()),
+            from: 100,
+            to: 200,
+        };
+        let of_all = Outage {
+            host: None,
+            ..of_one.clone()
+        };
+        for (host, written, arrived, one, all) in [
+            ("host-1", 50, 99, false, false),
+            ("host-1", 50, 100, true, true),
+            ("host-1", 150, 160, true, true),
+            ("host-1", 200, 300, true, true),
+            ("host-1", 201, 300, false, false),
+            ("host-2", 150, 160, false, true),
+        ] {
+            let found = [&of_one, &of_all].map(|outage| outage.explains(host, written, arrived));
+            assert_eq!(found, [one, all], "{host} {written} {arrived}");
+        }
+    }
 }

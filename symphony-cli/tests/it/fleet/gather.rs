@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::faults::Field;
+use super::faults::{Field, Outage};
 use super::verdict::{Found, IssueFound, RunFound, Zombie};
 use crate::support::at_home;
 
@@ -11,6 +11,11 @@ use crate::support::at_home;
 const LATE_WRITES: &str = "SELECT DISTINCT e.run, e.kind FROM event e JOIN run r ON r.id = e.run JOIN run n ON n.issue = r.issue
      WHERE e.actor NOT IN ('human', 'system', 'tick') AND n.started_at > r.started_at AND e.at > n.started_at
          AND e.kind <> 'write_refused'";
+
+/// When pieces of logs were stored, and the first clock that each has. A piece may end within a character.
+const CLOCKS: &str = "SELECT host, at, clock FROM (
+         SELECT r.host, l.at, substring(encode(l.bytes, 'escape') FROM 'clock ([0-9]{13})') AS clock
+         FROM run_log l JOIN run r ON r.id = l.run) AS pieces WHERE clock IS NOT NULL";
 
 /// What supervisors report when the database refuses what they write.
 const REFUSED: [&str; 3] = ["not this host's any more", "was given up", "superseded"];
@@ -30,7 +35,7 @@ impl Field<'_> {
             refused: self.refused(&record.late_ends),
             late_writes: self.late_writes(),
             audit: self.audit(),
-            log_lags: self.log_lags(),
+            log_lags: self.log_lags(&record.outages),
             ..Found::default()
         }
     }
@@ -136,21 +141,19 @@ impl Field<'_> {
             .collect()
     }
 
-    /// Returns how long after an agent wrote its time its log was in the database, for hosts without a fault.
-    fn log_lags(&self) -> Vec<Duration> {
-        let faulty = self
-            .record
-            .try_lock()
-            .map(|record| record.faulty_hosts.clone());
-        let faulty = faulty.unwrap_or_default();
-        let sql = "SELECT r.host, l.at, substring(convert_from(l.bytes, 'UTF8') FROM 'clock ([0-9]{13})') AS clock
-             FROM run_log l JOIN run r ON r.id = l.run WHERE convert_from(l.bytes, 'UTF8') ~ 'clock [0-9]{13}'";
+    /// Returns how long after an agent wrote its time its log was in the database, apart from what an outage may have held up.
+    fn log_lags(&self, outages: &[Outage]) -> Vec<Duration> {
         let lag = |row: Vec<String>| {
-            let ms = row[1].parse::<i64>().ok()? - row[2].parse::<i64>().ok()?;
-            let lag = Duration::from_millis(u64::try_from(ms).unwrap_or(0));
-            (!faulty.contains(&row[0])).then_some(lag)
+            let (arrived, written) = (row[1].parse().ok()?, row[2].parse().ok()?);
+            let is_held_up = outages
+                .iter()
+                .any(|outage| outage.explains(&row[0], written, arrived));
+            // clocks of one machine, read by two programs
+            let ms = u64::try_from(arrived - written).unwrap_or(0);
+            (!is_held_up).then_some(Duration::from_millis(ms))
         };
-        self.server.rows(sql).into_iter().filter_map(lag).collect()
+        let rows = self.server.rows(CLOCKS).into_iter();
+        rows.filter_map(lag).collect()
     }
 
     /// Returns what still runs on the hosts apart from the workers.

@@ -80,7 +80,7 @@ pub(super) struct Found {
     pub(super) expected_zombies: BTreeSet<Zombie>,
     /// How long it took until the host of each lost run was shown as silent.
     pub(super) noticed_after: Vec<Duration>,
-    /// How long pieces of logs took to the database.
+    /// How long pieces of logs took to the database, apart from those that an outage may have held up.
     pub(super) log_lags: Vec<Duration>,
 }
 
@@ -128,10 +128,17 @@ impl Found {
         {
             problems.push(format!("a silent host was noticed after {late:?}"));
         }
-        if let Some(lag) = percentile(&self.log_lags, 95).filter(|lag| *lag > LOG_LAG_MAX) {
-            problems.push(format!("logs reach readers after {lag:?}"));
-        }
+        problems.extend(self.log_problem());
         problems
+    }
+
+    /// Where a run has succeeded, its agent's text has reached readers, and in time.
+    fn log_problem(&self) -> Option<String> {
+        let has_succeeded = self.runs.values().any(|run| run.status == "succeeded");
+        match percentile(&self.log_lags, 95) {
+            Some(lag) => (lag > LOG_LAG_MAX).then(|| format!("logs reach readers after {lag:?}")),
+            None => has_succeeded.then(|| "no log of a run has the clock of its agent".to_owned()),
+        }
     }
 
     fn run_problem(&self, id: &str, run: &RunFound) -> Option<String> {
@@ -305,6 +312,7 @@ mod tests {
             ("reach readers", |f| {
                 f.log_lags = vec![Duration::from_secs(7)];
             }),
+            ("no log", |f| f.log_lags.clear()),
         ];
         for (expected, damage) in cases {
             let mut found = sound();
