@@ -8,8 +8,6 @@ use symphony_core::config::TemporalSettings;
 use symphony_core::id::RunId;
 use symphony_core::placement::Pool;
 use temporalio_client::grpc::WorkflowService;
-use temporalio_common::protos::temporal::api::failure::v1::failure::FailureInfo;
-use temporalio_common::protos::temporal::api::failure::v1::{ApplicationFailureInfo, Failure};
 use temporalio_common::protos::temporal::api::workflowservice::v1::{
     PollActivityTaskQueueRequest, PollActivityTaskQueueResponse,
     RecordActivityTaskHeartbeatRequest, RespondActivityTaskCanceledRequest,
@@ -18,14 +16,14 @@ use temporalio_common::protos::temporal::api::workflowservice::v1::{
 use tokio::task::JoinSet;
 use tonic::{Code, IntoRequest};
 
-use crate::connect::{LIMIT, Line};
-use crate::control::queue;
+use crate::connect::{LIMIT, Line, POLL_LIMIT};
 use crate::error::TemporalError;
+use crate::form::Form;
 use crate::shared::{Offer, OfferEnd, Shared};
+use crate::tasks;
 use crate::ticket::{Ticket, Times};
+use crate::wire::{final_failure, part, queue};
 
-/// How long the service may hold a question for a run, and a little more: it answers after a minute that there is none.
-const POLL_LIMIT: Duration = Duration::from_secs(70);
 /// Time between two attempts to reach a service that is away.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -61,9 +59,9 @@ impl Asking {
 
     async fn ask_once(&self, held: &mut BTreeMap<RunId, Held>) -> Result<(), TemporalError> {
         let line = Line::connect(&self.settings, &self.identity).await?;
-        line.check().await?;
+        let form = line.form().await?;
         self.shared.state().problem = None;
-        self.serve(&line, held).await
+        self.serve(&line, form, held).await
     }
 
     /// Ends when the worker does.
@@ -77,9 +75,11 @@ impl Asking {
     async fn serve(
         &self,
         line: &Line,
+        form: Form,
         held: &mut BTreeMap<RunId, Held>,
     ) -> Result<(), TemporalError> {
         let mut polls = JoinSet::new();
+        let mut decisions = JoinSet::new();
         let mut beats = tokio::time::interval(self.times.beat.min(Duration::from_secs(1)));
         loop {
             self.report_ends(line, held).await?;
@@ -89,6 +89,7 @@ impl Asking {
             };
             if is_closing {
                 polls.abort_all();
+                decisions.abort_all();
                 return self.give_back(line, held).await;
             }
             // One question at a time: the answer comes at once when a run waits, and a question whose answer is lost with the connection
@@ -96,10 +97,21 @@ impl Asking {
             if wanted > 0 && polls.is_empty() {
                 polls.spawn(poll(line.service(), self.question(line)));
             }
+            // Also without a free slot: a workflow whose activity has ended is open until a worker says so, and an open one keeps its run from others.
+            if form == Form::Workflow && decisions.is_empty() {
+                decisions.spawn(tasks::poll(
+                    line.service(),
+                    tasks::question(line, &self.pool),
+                ));
+            }
             tokio::select! {
                 Some(answer) = polls.join_next() => match answer {
                     Ok(answer) => self.receive(line, held, answer).await?,
                     Err(error) => tracing::warn!(%error, "a question for runs has ended"),
+                },
+                Some(answer) = decisions.join_next() => match answer {
+                    Ok(answer) => tasks::decide(line, answer).await?,
+                    Err(error) => tracing::warn!(%error, "a question for workflows has ended"),
                 },
                 _ = beats.tick() => self.beat(line, held).await?,
                 () = self.shared.changed.notified() => {}
@@ -133,9 +145,7 @@ impl Asking {
         if task.task_token.is_empty() {
             return Ok(());
         }
-        let input = task.input.unwrap_or_default().payloads;
-        let data = input.first().map_or(&[][..], |payload| &payload.data);
-        match Ticket::read(&task.activity_id, data) {
+        match Ticket::read(&task.activity_id, part(task.input.as_ref(), 0)) {
             Ok(ticket) => {
                 held.insert(
                     ticket.run.clone(),
@@ -273,18 +283,7 @@ impl Asking {
                     task_token,
                     namespace,
                     identity,
-                    failure: Some(Failure {
-                        message: why.clone(),
-                        // Only a tick hands a run over again, since only it knows whether the run still waits.
-                        failure_info: Some(FailureInfo::ApplicationFailureInfo(
-                            ApplicationFailureInfo {
-                                r#type: "returned".to_owned(),
-                                non_retryable: true,
-                                ..ApplicationFailureInfo::default()
-                            },
-                        )),
-                        ..Failure::default()
-                    }),
+                    failure: Some(final_failure(why.clone())),
                     ..RespondActivityTaskFailedRequest::default()
                 };
                 let answer = service.respond_activity_task_failed(request.into_request());

@@ -16,9 +16,12 @@ use tonic::{Code, IntoRequest, Response, Status};
 use url::Url;
 
 use crate::error::TemporalError;
+use crate::form::Form;
 
 /// Time limit of a connection and of a call that is answered at once.
 pub(crate) const LIMIT: Duration = Duration::from_secs(5);
+/// How long the service may hold a question for a run or a task, and a little more: it answers after a minute that there is none.
+pub(crate) const POLL_LIMIT: Duration = Duration::from_secs(70);
 
 /// A connection to one service.
 #[derive(Debug)]
@@ -108,8 +111,9 @@ impl Line {
         }
     }
 
-    /// Checks that the namespace is there and can do what Symphony needs.
-    pub(crate) async fn check(&self) -> Result<(), TemporalError> {
+    /// Checks that the namespace is there, and returns what a run is in it. Standalone activities can be switched off for one, and older
+    /// services have none.
+    pub(crate) async fn form(&self) -> Result<Form, TemporalError> {
         let request = DescribeNamespaceRequest {
             namespace: self.namespace.clone(),
             ..DescribeNamespaceRequest::default()
@@ -122,22 +126,17 @@ impl Line {
             return Err(self.no_namespace());
         };
         let capable = described.namespace_info.and_then(|info| info.capabilities);
-        if capable.is_some_and(|capable| capable.standalone_activities) {
-            Ok(())
-        } else {
-            Err(self.too_old())
-        }
+        Ok(
+            if capable.is_some_and(|capable| capable.standalone_activities) {
+                Form::Activity
+            } else {
+                Form::Workflow
+            },
+        )
     }
 
     pub(crate) fn no_namespace(&self) -> TemporalError {
         TemporalError::NoNamespace {
-            address: self.address.clone(),
-            namespace: self.namespace.clone(),
-        }
-    }
-
-    pub(crate) fn too_old(&self) -> TemporalError {
-        TemporalError::TooOld {
             address: self.address.clone(),
             namespace: self.namespace.clone(),
         }
@@ -150,7 +149,6 @@ impl Line {
                 let text = words_of(status);
                 TemporalError::Unreachable { address, text }
             }
-            Code::Unimplemented => self.too_old(),
             _ => TemporalError::Refused {
                 address,
                 call,

@@ -1,63 +1,23 @@
 //! What a tick asks of the service: to hand a run over, and to forget one.
 
-use std::fmt;
-use std::time::Duration;
-
 use symphony_core::config::TemporalSettings;
 use symphony_core::id::RunId;
 use symphony_core::placement::Pool;
-use temporalio_client::grpc::WorkflowService;
-use temporalio_common::protos::temporal::api::common::v1::{
-    ActivityType, Payload, Payloads, RetryPolicy,
-};
-use temporalio_common::protos::temporal::api::enums::v1::{
-    ActivityExecutionStatus, ActivityIdConflictPolicy, ActivityIdReusePolicy, TaskQueueKind,
-};
-use temporalio_common::protos::temporal::api::taskqueue::v1::TaskQueue;
-use temporalio_common::protos::temporal::api::workflowservice::v1::{
-    DescribeActivityExecutionRequest, RequestCancelActivityExecutionRequest,
-    StartActivityExecutionRequest,
-};
 use tokio::runtime::Runtime;
-use tonic::{Code, IntoRequest};
 
-use crate::connect::{LIMIT, Line};
+use crate::connect::Line;
 use crate::error::TemporalError;
-use crate::ticket::{ACTIVITY, Ticket, Times, queue_of};
-
-/// What the service has of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// Nothing.
-    Unknown,
-    /// An activity that waits, or that a worker has.
-    Open,
-    /// An activity that has ended.
-    Closed,
-}
-
-/// What happened to a run that was handed over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Submitted {
-    /// The service has it now.
-    Now,
-    /// The service had it before.
-    Before,
-}
+use crate::form::{Form, Standing, Submitted};
+use crate::ticket::Times;
+use crate::{activity, workflow};
 
 /// A connection of whoever claims runs. Each call waits for its answer, for a few seconds at most.
+#[derive(Debug)]
 pub struct Control {
     runtime: Runtime,
     line: Line,
-    service: Box<dyn WorkflowService>,
-}
-
-impl fmt::Debug for Control {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Control")
-            .field("line", &self.line)
-            .finish_non_exhaustive()
-    }
+    /// What a run is there, once the service was asked.
+    form: Option<Form>,
 }
 
 impl Control {
@@ -71,11 +31,10 @@ impl Control {
             .build()
             .map_err(TemporalError::Start)?;
         let line = runtime.block_on(Line::connect(service, identity))?;
-        let service = line.service();
         Ok(Self {
             runtime,
             line,
-            service,
+            form: None,
         })
     }
 
@@ -94,53 +53,24 @@ impl Control {
         if self.standing(run)? == Standing::Open {
             return Ok(Submitted::Before);
         }
-        let request = StartActivityExecutionRequest {
-            namespace: self.line.namespace.clone(),
-            identity: self.line.identity.clone(),
-            request_id: format!("{run}.{}", attempt_id()),
-            activity_id: run.to_string(),
-            activity_type: Some(ActivityType {
-                name: ACTIVITY.to_owned(),
-            }),
-            task_queue: Some(queue(pool)),
-            schedule_to_close_timeout: duration(times.longest),
-            start_to_close_timeout: duration(times.longest),
-            heartbeat_timeout: duration(times.dead),
-            // A second attempt would begin a run that has begun.
-            retry_policy: Some(RetryPolicy {
-                maximum_attempts: 1,
-                ..RetryPolicy::default()
-            }),
-            input: Some(Payloads {
-                payloads: vec![Payload {
-                    metadata: [("encoding".to_owned(), b"json/plain".to_vec())].into(),
-                    data: Ticket { run: run.clone() }.text().into_bytes(),
-                    ..Payload::default()
-                }],
-            }),
-            id_reuse_policy: ActivityIdReusePolicy::AllowDuplicate.into(),
-            id_conflict_policy: ActivityIdConflictPolicy::Fail.into(),
-            ..StartActivityExecutionRequest::default()
-        };
-        let answer = self
-            .service
-            .start_activity_execution(request.into_request());
-        let known = [Code::AlreadyExists, Code::NotFound];
-        let answer = self.line.answer("start an activity", LIMIT, answer, &known);
-        match self.runtime.block_on(answer)? {
-            Ok(_started) => Ok(Submitted::Now),
-            // An activity that is started cannot be missing itself.
-            Err(Code::NotFound) => Err(self.line.no_namespace()),
-            Err(_exists) => Ok(Submitted::Before),
+        match self.form()? {
+            Form::Activity => self
+                .runtime
+                .block_on(activity::start(&self.line, run, pool, times)),
+            Form::Workflow => self
+                .runtime
+                .block_on(workflow::start(&self.line, run, pool, times)),
         }
     }
 
-    /// Checks that the namespace is there and can do what Symphony needs.
+    /// Checks that the namespace is there, and returns what a run is in it.
     ///
     /// # Errors
-    /// When the service cannot be reached, has no such namespace, or is too old.
-    pub fn check(&mut self) -> Result<(), TemporalError> {
-        self.runtime.block_on(self.line.check())
+    /// When the service cannot be reached, or has no such namespace.
+    pub fn check(&mut self) -> Result<Form, TemporalError> {
+        let form = self.runtime.block_on(self.line.form())?;
+        self.form = Some(form);
+        Ok(form)
     }
 
     /// Returns what the service has of a run.
@@ -148,21 +78,10 @@ impl Control {
     /// # Errors
     /// When the service cannot be reached, or refuses.
     pub fn standing(&mut self, run: &RunId) -> Result<Standing, TemporalError> {
-        let request = DescribeActivityExecutionRequest {
-            namespace: self.line.namespace.clone(),
-            activity_id: run.to_string(),
-            ..DescribeActivityExecutionRequest::default()
-        };
-        let answer = self
-            .service
-            .describe_activity_execution(request.into_request());
-        let answer = self
-            .line
-            .answer("describe an activity", LIMIT, answer, &[Code::NotFound]);
-        Ok(match self.runtime.block_on(answer)? {
-            Err(_not_found) => Standing::Unknown,
-            Ok(described) => standing_of(described.info.map(|info| info.status)),
-        })
+        match self.form()? {
+            Form::Activity => self.runtime.block_on(activity::standing(&self.line, run)),
+            Form::Workflow => self.runtime.block_on(workflow::standing(&self.line, run)),
+        }
     }
 
     /// Asks the service to forget a run that no worker may begin any more.
@@ -170,75 +89,17 @@ impl Control {
     /// # Errors
     /// When the service cannot be reached, or refuses.
     pub fn cancel(&mut self, run: &RunId, why: &str) -> Result<(), TemporalError> {
-        let request = RequestCancelActivityExecutionRequest {
-            namespace: self.line.namespace.clone(),
-            activity_id: run.to_string(),
-            identity: self.line.identity.clone(),
-            request_id: run.to_string(),
-            reason: why.to_owned(),
-            ..RequestCancelActivityExecutionRequest::default()
-        };
-        let answer = self
-            .service
-            .request_cancel_activity_execution(request.into_request());
-        // It may have ended by itself, or never been there.
-        let gone = [Code::NotFound, Code::FailedPrecondition];
-        let answer = self.line.answer("cancel an activity", LIMIT, answer, &gone);
-        self.runtime.block_on(answer)?.map(drop).or(Ok(()))
-    }
-}
-
-/// Unknown states are open: to hand a run over twice costs a call, and to forget one costs the run.
-fn standing_of(status: Option<i32>) -> Standing {
-    use ActivityExecutionStatus as Status;
-    match status.and_then(|status| Status::try_from(status).ok()) {
-        Some(
-            Status::Completed
-            | Status::Failed
-            | Status::Canceled
-            | Status::Terminated
-            | Status::TimedOut,
-        ) => Standing::Closed,
-        Some(Status::Running | Status::Paused | Status::Unspecified) | None => Standing::Open,
-    }
-}
-
-pub(crate) fn queue(pool: &Pool) -> TaskQueue {
-    TaskQueue {
-        name: queue_of(pool),
-        kind: TaskQueueKind::Normal.into(),
-        ..TaskQueue::default()
-    }
-}
-
-/// The service takes two requests with one id for one, for a while: a run that is handed over again needs another id.
-fn attempt_id() -> uuid::Uuid {
-    uuid::Uuid::new_v4()
-}
-
-fn duration(time: Duration) -> Option<prost_wkt_types::Duration> {
-    prost_wkt_types::Duration::try_from(time).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_has_ended_is_handed_over_again() {
-        for (status, expected) in [
-            (Some(0), Standing::Open),
-            (Some(1), Standing::Open),
-            (Some(2), Standing::Closed),
-            (Some(3), Standing::Closed),
-            (Some(4), Standing::Closed),
-            (Some(5), Standing::Closed),
-            (Some(6), Standing::Closed),
-            (Some(7), Standing::Open),
-            (Some(99), Standing::Open),
-            (None, Standing::Open),
-        ] {
-            assert_eq!(standing_of(status), expected, "{status:?}");
+        match self.form()? {
+            Form::Activity => self
+                .runtime
+                .block_on(activity::cancel(&self.line, run, why)),
+            Form::Workflow => self
+                .runtime
+                .block_on(workflow::terminate(&self.line, run, why)),
         }
+    }
+
+    fn form(&mut self) -> Result<Form, TemporalError> {
+        self.form.map_or_else(|| self.check(), Ok)
     }
 }

@@ -1,22 +1,44 @@
 //! Temporal's development server, for tests with the real service.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use symphony_core::config::{TemporalAddress, TemporalSettings};
 
-/// The variable that names the program.
-const PROGRAM: &str = "SYMPHONY_TEST_TEMPORAL";
+/// Which server of several is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edition {
+    /// One with standalone activities.
+    Recent,
+    /// One from before there were standalone activities.
+    Older,
+}
+
+impl Edition {
+    /// Returns its program, which a variable names.
+    fn program(self) -> io::Result<OsString> {
+        let variable = match self {
+            Self::Recent => "SYMPHONY_TEST_TEMPORAL",
+            Self::Older => "SYMPHONY_TEST_TEMPORAL_OLDER",
+        };
+        std::env::var_os(variable).ok_or_else(|| {
+            io::Error::other(format!("{variable} does not name a program `temporal`"))
+        })
+    }
+}
+
 /// How long a server may take until it answers.
 const STARTS_WITHIN: Duration = Duration::from_mins(1);
 
 /// A server on a port of its own, whose state is in a file: it can be killed and started again.
 #[derive(Debug)]
 pub struct DevServer {
+    edition: Edition,
     folder: PathBuf,
     port: u16,
     child: Option<Child>,
@@ -27,11 +49,12 @@ impl DevServer {
     ///
     /// # Errors
     /// When the variable names no program, or the server does not answer.
-    pub fn start(folder: &Path) -> io::Result<Self> {
+    pub fn start(edition: Edition, folder: &Path) -> io::Result<Self> {
         let any = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = any.local_addr()?.port();
         drop(any);
         let mut server = Self {
+            edition,
             folder: folder.to_owned(),
             port,
             child: None,
@@ -46,14 +69,11 @@ impl DevServer {
     /// When it does not answer.
     #[expect(clippy::disallowed_methods, reason = "tests start a real server")]
     pub fn begin(&mut self) -> io::Result<()> {
-        let program = std::env::var_os(PROGRAM).ok_or_else(|| {
-            io::Error::other(format!("{PROGRAM} does not name the program `temporal`"))
-        })?;
         let log = File::options()
             .append(true)
             .create(true)
             .open(self.folder.join("temporal.log"))?;
-        let child = Command::new(program)
+        let child = Command::new(self.edition.program()?)
             .args(["server", "start-dev", "--headless", "--ip", "127.0.0.1"])
             .args(["--log-level", "warn", "--port", &self.port.to_string()])
             .arg("--db-filename")
@@ -82,6 +102,21 @@ impl DevServer {
             let _gone = child.kill();
             let _gone = child.wait();
         }
+    }
+
+    /// Does with its own program what a person may do at any time, such as `workflow cancel`, and returns what it prints.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    #[expect(clippy::disallowed_methods, reason = "tests use the real program")]
+    pub fn by_hand(&self, arguments: &[&str]) -> io::Result<Output> {
+        Command::new(self.edition.program()?)
+            .args(arguments)
+            .args(["--address", &format!("127.0.0.1:{}", self.port)])
+            .env_clear()
+            .env("HOME", &self.folder)
+            .stdin(Stdio::null())
+            .output()
     }
 
     /// Returns its port on this machine.

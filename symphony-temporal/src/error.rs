@@ -50,16 +50,6 @@ pub enum TemporalError {
         /// The namespace that is configured.
         namespace: String,
     },
-    /// It is too old.
-    #[error(
-        "namespace `{namespace}` of Temporal at {address} has no standalone activities; a newer server has them"
-    )]
-    TooOld {
-        /// Its address.
-        address: String,
-        /// The namespace.
-        namespace: String,
-    },
     /// The machine gives no thread or no event loop.
     #[error("cannot start the client of Temporal")]
     Start(#[source] io::Error),

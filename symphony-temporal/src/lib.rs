@@ -1,7 +1,8 @@
 //! Gives runs out through a Temporal service (`docs/design/0054`).
 //!
-//! Each run has one standalone activity. It only says that the run waits for a worker of its pool, and which worker got it: whether the
-//! run may begin, and whether it lives, is for the database alone. So an outage of the service keeps new runs waiting and ends none.
+//! Each run has one activity: a standalone one, or that of a workflow where the service has no standalone activities ([`Form`]). It only says
+//! that the run waits for a worker of its pool, and which worker got it: whether the run may begin, and whether it lives, is for the
+//! database alone. So an outage of the service keeps new runs waiting and ends none.
 //!
 //! Without the feature `client` this crate is empty: a build of the workspace builds no gRPC for it.
 //!
@@ -10,20 +11,27 @@
 
 #![cfg(feature = "client")]
 
+mod activity;
 mod asking;
 mod connect;
 mod control;
+mod decision;
 #[cfg(feature = "dev-server")]
 mod dev_server;
 mod error;
+mod form;
 mod offers;
 mod shared;
+mod tasks;
 mod ticket;
+mod wire;
+mod workflow;
 
-pub use control::{Control, Standing, Submitted};
+pub use control::Control;
 #[cfg(feature = "dev-server")]
-pub use dev_server::DevServer;
+pub use dev_server::{DevServer, Edition};
 pub use error::TemporalError;
+pub use form::{Form, Standing, Submitted};
 pub use offers::Offers;
 pub use shared::{Offer, OfferEnd};
 pub use ticket::{Ticket, TicketProblem, Times, queue_of};

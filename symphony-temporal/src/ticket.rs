@@ -1,14 +1,14 @@
-//! What is written into an activity, and the queue that it waits in.
+//! What is written into an activity or a workflow, and the queue that it waits in.
 
 use std::time::Duration;
 
 use symphony_core::id::RunId;
 use symphony_core::placement::{Lease, PROTOCOL, Pool};
 
-/// The type of an activity, as a person sees it in Temporal's own pages.
-pub(crate) const ACTIVITY: &str = "symphony.run";
+/// The type of an activity and of a workflow, as a person sees it in Temporal's own pages.
+pub(crate) const NAME: &str = "symphony.run";
 /// Longest time of a run: it only keeps an activity from being there for ever, since the control ends runs by their own limits.
-const LONGEST: Duration = Duration::from_hours(24 * 31);
+pub(crate) const LONGEST: Duration = Duration::from_hours(24 * 31);
 
 /// Returns the name of the task queue of a pool. A change of what is in an activity needs another one, so that no worker finds what it cannot read.
 pub fn queue_of(pool: &Pool) -> String {
@@ -86,8 +86,6 @@ pub struct Times {
     pub beat: Duration,
     /// Time without a heartbeat after which the service takes the activity to be lost. The run goes on: it has beats of its own.
     pub dead: Duration,
-    /// How long the activity is there at most.
-    pub(crate) longest: Duration,
 }
 
 impl From<Lease> for Times {
@@ -96,8 +94,37 @@ impl From<Lease> for Times {
         Self {
             beat: Duration::from_millis(lease.beat_ms()),
             dead: Duration::from_millis(lease.dead_ms()),
-            longest: LONGEST,
         }
+    }
+}
+
+/// What a workflow has to know beside its ticket. The worker that schedules its activity need not have the control's configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// Time without a heartbeat after which the service takes the activity to be lost.
+    pub(crate) dead: Duration,
+}
+
+impl From<Times> for Terms {
+    fn from(times: Times) -> Self {
+        Self { dead: times.dead }
+    }
+}
+
+impl Terms {
+    /// Returns them as JSON.
+    pub(crate) fn text(self) -> String {
+        serde_json::json!({ "dead_ms": u64::try_from(self.dead.as_millis()).unwrap_or(u64::MAX) })
+            .to_string()
+    }
+
+    /// Reads them from the input of a workflow; `None` for what is none.
+    pub(crate) fn read(input: &[u8]) -> Option<Self> {
+        let value: serde_json::Value = serde_json::from_slice(input).ok()?;
+        let dead = value.get("dead_ms")?.as_u64().filter(|dead| *dead > 0)?;
+        Some(Self {
+            dead: Duration::from_millis(dead).min(LONGEST),
+        })
     }
 }
 
@@ -142,6 +169,21 @@ mod tests {
         let long = "x".repeat(10_000);
         let problem = Ticket::read(RUN, long.as_bytes()).unwrap_err();
         assert!(problem.to_string().len() < 400);
+    }
+
+    #[test]
+    fn terms_are_read_as_they_were_written_and_nothing_else_is() {
+        let terms = Terms {
+            dead: Duration::from_secs(90),
+        };
+        assert_eq!(terms.text(), r#"{"dead_ms":90000}"#);
+        assert_eq!(Terms::read(terms.text().as_bytes()), Some(terms));
+        for input in ["", "90000", "{}", r#"{"dead_ms":0}"#, r#"{"dead_ms":"9"}"#] {
+            assert_eq!(Terms::read(input.as_bytes()), None, "{input}");
+        }
+        let endless = format!(r#"{{"dead_ms":{}}}"#, u64::MAX);
+        let terms = Terms::read(endless.as_bytes()).unwrap();
+        assert_eq!(terms.dead, LONGEST, "no time that a request cannot have");
     }
 
     #[test]

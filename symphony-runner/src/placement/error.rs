@@ -20,9 +20,6 @@ pub enum PlacementError {
         /// The namespace that is configured.
         namespace: String,
     },
-    /// The service cannot do what is needed: why, in words.
-    #[error("{0}")]
-    TooOld(String),
     /// `placement: temporal` has no address.
     #[error("`placement` is `temporal`, and `temporal.address` names no service")]
     NoAddress,

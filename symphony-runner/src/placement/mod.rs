@@ -38,11 +38,20 @@ pub(crate) fn placement_of(installation: &Installation) -> Box<dyn Placement> {
     }
 }
 
-/// Checks what gives out the runs of an installation's pools.
+/// What a run that waits is in the place where it waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// What is meant for it: a row of the database, or a standalone activity of a service.
+    OfItsOwn,
+    /// A workflow with one activity, at a service without standalone activities.
+    Workflow,
+}
+
+/// Checks what gives out the runs of an installation's pools, and returns what a run is there.
 ///
 /// # Errors
 /// When it cannot be reached, or cannot do what is needed.
-pub fn check_placement(installation: &Installation) -> Result<(), PlacementError> {
+pub fn check_placement(installation: &Installation) -> Result<Entry, PlacementError> {
     placement_of(installation).check()
 }
 
@@ -62,12 +71,12 @@ pub trait Placement: std::fmt::Debug {
     /// When the database cannot be written.
     fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host) -> Result<bool, StoreError>;
 
-    /// Checks that runs can be handed over.
+    /// Checks that runs can be handed over, and returns what one is from then on.
     ///
     /// # Errors
     /// When they cannot.
-    fn check(&self) -> Result<(), PlacementError> {
-        Ok(())
+    fn check(&self) -> Result<Entry, PlacementError> {
+        Ok(Entry::OfItsOwn)
     }
 
     /// Returns whether a worker has a run, and it need not be handed over again.

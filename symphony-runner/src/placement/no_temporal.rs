@@ -5,7 +5,7 @@ use symphony_core::placement::{Host, Pool, Whereabouts};
 use symphony_store::{Store, StoreError};
 
 use super::queue::taken_out;
-use super::{Placement, PlacementError};
+use super::{Entry, Placement, PlacementError};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 
@@ -24,7 +24,7 @@ impl Placement for Temporal {
         Err(PlacementError::NotBuilt)
     }
 
-    fn check(&self) -> Result<(), PlacementError> {
+    fn check(&self) -> Result<Entry, PlacementError> {
         Err(PlacementError::NotBuilt)
     }
 

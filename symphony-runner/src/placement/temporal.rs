@@ -8,11 +8,11 @@ use symphony_core::config::TemporalSettings;
 use symphony_core::id::RunId;
 use symphony_core::placement::{Host, Pool, Whereabouts};
 use symphony_store::{Store, StoreError};
-use symphony_temporal::{Control, Offer, OfferEnd, Offers, TemporalError, Times};
+use symphony_temporal::{Control, Form, Offer, OfferEnd, Offers, TemporalError, Times};
 
 use super::control::control_host;
 use super::queue::taken_out;
-use super::{Placement, PlacementError};
+use super::{Entry, Placement, PlacementError};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 
@@ -22,7 +22,6 @@ impl From<TemporalError> for PlacementError {
             TemporalError::NoNamespace { address, namespace } => {
                 Self::NoNamespace { address, namespace }
             }
-            TemporalError::TooOld { .. } => Self::TooOld(error.to_string()),
             error => Self::Temporal(error),
         }
     }
@@ -82,18 +81,21 @@ impl Placement for Temporal {
         self.ask(|control| control.submit(run, pool, self.times).map(drop))
     }
 
-    fn check(&self) -> Result<(), PlacementError> {
-        self.ask(Control::check)
+    fn check(&self) -> Result<Entry, PlacementError> {
+        self.ask(Control::check).map(|form| match form {
+            Form::Activity => Entry::OfItsOwn,
+            Form::Workflow => Entry::Workflow,
+        })
     }
 
-    /// The database decides first. Then the activity is cancelled, so that no worker is asked for nothing; one that is asked all the same finds
+    /// The database decides first. Then the service forgets the run, so that no worker is asked for nothing; one that is asked all the same finds
     /// that the run does not wait.
     fn withdraw(&self, store: &mut Store, run: &RunId, control: &Host) -> Result<bool, StoreError> {
         let withdrawn = taken_out(store, run, control)?;
         if withdrawn
             && let Err(error) = self.ask(|control| control.cancel(run, "taken out of its pool"))
         {
-            tracing::warn!(%run, %error, "the activity of a run stays at Temporal");
+            tracing::warn!(%run, %error, "a run that no worker may begin stays at Temporal");
         }
         Ok(withdrawn)
     }

@@ -4,9 +4,13 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::time::{Duration, Instant};
 
 use symphony_core::config::{TemporalAddress, TemporalSettings};
-use symphony_temporal::{Control, OfferEnd, Standing, Submitted, TemporalError};
+use symphony_temporal::{Control, Edition, OfferEnd, Standing, Submitted, TemporalError};
 
-use crate::support::{Service, offered, pool, run, times, until};
+use crate::support::{Service, offered, on_both_editions, pool, run, times, until};
+
+on_both_editions! {
+    a_server_that_was_killed_goes_on_where_it_was
+}
 
 fn settings(port: u16) -> TemporalSettings {
     TemporalSettings {
@@ -42,9 +46,8 @@ fn a_service_that_does_not_answer_is_given_up_soon() {
     assert!(error.to_string().contains("/nowhere/ca.pem"), "{error}");
 }
 
-#[test]
-fn a_server_that_was_killed_goes_on_where_it_was() {
-    let mut service = Service::start();
+fn a_server_that_was_killed_goes_on_where_it_was(edition: Edition) {
+    let mut service = Service::start(edition);
     let mut control = service.control();
     control.submit(&run(1), &pool(), times()).unwrap();
     let worker = service.worker("h1", times());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use symphony_core::config::{TemporalAddress, TemporalSettings};
-use symphony_temporal::{Control, Offers, Submitted, TemporalError};
+use symphony_temporal::{Control, Edition, Offers, Submitted, TemporalError};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -113,7 +113,7 @@ async fn serve(listener: std::net::TcpListener, config: ServerConfig, service: u
 
 #[test]
 fn a_host_with_a_certificate_is_let_in_and_its_service_is_checked() {
-    let service = Service::start();
+    let service = Service::start(Edition::Recent);
     drop(service.control());
     let gate = Gate::before(service.server.port());
     let mut control = Control::connect(&gate.settings(), "control").unwrap();

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod away;
 #[cfg(test)]
+mod by_hand;
+#[cfg(test)]
 mod encrypted;
 #[cfg(test)]
 mod placing;

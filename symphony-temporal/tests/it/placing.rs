@@ -3,14 +3,29 @@
 use std::time::Duration;
 
 use symphony_core::config::TemporalSettings;
-use symphony_temporal::{Control, OfferEnd, Offers, Standing, Submitted, TemporalError};
+use symphony_temporal::{
+    Control, Edition, Form, OfferEnd, Offers, Standing, Submitted, TemporalError,
+};
 
-use crate::support::{Service, offered, pool, run, times, until};
+use crate::support::{Service, offered, on_both_editions, pool, run, times, until};
 
-#[test]
-fn a_run_is_offered_to_one_worker_that_has_a_free_slot() {
-    let service = Service::start();
+on_both_editions! {
+    a_run_is_offered_to_one_worker_that_has_a_free_slot
+    a_run_that_a_worker_returns_is_handed_over_again
+    a_cancelled_run_is_offered_to_no_worker
+    a_worker_wants_no_more_than_it_says_with_what_it_was_offered
+    a_namespace_that_is_not_there_is_named
+    a_worker_that_falls_silent_loses_what_it_was_offered_and_others_get_it
+}
+
+fn a_run_is_offered_to_one_worker_that_has_a_free_slot(edition: Edition) {
+    let service = Service::start(edition);
     let mut control = service.control();
+    let form = match edition {
+        Edition::Recent => Form::Activity,
+        Edition::Older => Form::Workflow,
+    };
+    assert_eq!(control.check().unwrap(), form);
     for number in [1, 2] {
         assert_eq!(
             control.submit(&run(number), &pool(), times()).unwrap(),
@@ -44,9 +59,8 @@ fn a_run_is_offered_to_one_worker_that_has_a_free_slot() {
     assert_eq!(control.standing(&run(3)).unwrap(), Standing::Unknown);
 }
 
-#[test]
-fn a_run_that_a_worker_returns_is_handed_over_again() {
-    let service = Service::start();
+fn a_run_that_a_worker_returns_is_handed_over_again(edition: Edition) {
+    let service = Service::start(edition);
     let mut control = service.control();
     control.submit(&run(1), &pool(), times()).unwrap();
     let worker = service.worker("h1", times());
@@ -69,13 +83,16 @@ fn a_run_that_a_worker_returns_is_handed_over_again() {
     worker.want(1);
     std::thread::sleep(Duration::from_secs(1));
     drop(worker);
+    // where a run is a workflow, another worker of the pool ends it, whether or not it has a slot
+    let _full = service.worker("h2", times());
+    until("the service has the other one back", || {
+        (control.standing(&run(2)).unwrap() == Standing::Closed).then_some(())
+    });
     assert_eq!(control.standing(&run(1)).unwrap(), Standing::Open);
-    assert_eq!(control.standing(&run(2)).unwrap(), Standing::Closed);
 }
 
-#[test]
-fn a_cancelled_run_is_offered_to_no_worker() {
-    let service = Service::start();
+fn a_cancelled_run_is_offered_to_no_worker(edition: Edition) {
+    let service = Service::start(edition);
     let mut control = service.control();
     control.submit(&run(1), &pool(), times()).unwrap();
     control.cancel(&run(1), "taken out of its pool").unwrap();
@@ -90,9 +107,8 @@ fn a_cancelled_run_is_offered_to_no_worker() {
     assert_eq!(worker.next(), None);
 }
 
-#[test]
-fn a_worker_wants_no_more_than_it_says_with_what_it_was_offered() {
-    let service = Service::start();
+fn a_worker_wants_no_more_than_it_says_with_what_it_was_offered(edition: Edition) {
+    let service = Service::start(edition);
     let mut control = service.control();
     for number in [1, 2] {
         control.submit(&run(number), &pool(), times()).unwrap();
@@ -110,9 +126,8 @@ fn a_worker_wants_no_more_than_it_says_with_what_it_was_offered() {
     assert_ne!(offered(&other), first);
 }
 
-#[test]
-fn a_namespace_that_is_not_there_is_named() {
-    let service = Service::start();
+fn a_namespace_that_is_not_there_is_named(edition: Edition) {
+    let service = Service::start(edition);
     service.control().submit(&run(1), &pool(), times()).unwrap();
     let nowhere = TemporalSettings {
         namespace: "nowhere".to_owned(),
@@ -131,9 +146,8 @@ fn a_namespace_that_is_not_there_is_named() {
     assert_eq!(worker.next(), None);
 }
 
-#[test]
-fn a_worker_that_falls_silent_loses_what_it_was_offered_and_others_get_it() {
-    let service = Service::start();
+fn a_worker_that_falls_silent_loses_what_it_was_offered_and_others_get_it(edition: Edition) {
+    let service = Service::start(edition);
     let mut control = service.control();
     // a worker that beats once in a minute where one in two seconds is expected
     let mut silent = times();

@@ -1,10 +1,30 @@
 //! A server, runs and waiting.
 
+/// Makes two tests of each function: with a server that has standalone activities, and with an older one.
+macro_rules! on_both_editions {
+    ($($test:ident)*) => {
+        mod recent {
+            $(#[test]
+            fn $test() {
+                super::$test(symphony_temporal::Edition::Recent);
+            })*
+        }
+
+        mod older {
+            $(#[test]
+            fn $test() {
+                super::$test(symphony_temporal::Edition::Older);
+            })*
+        }
+    };
+}
+pub(crate) use on_both_editions;
+
 use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
 use symphony_core::placement::{Lease, Pool};
-use symphony_temporal::{Control, DevServer, Offers, Times};
+use symphony_temporal::{Control, DevServer, Edition, Offers, Times};
 use tempfile::TempDir;
 
 /// A server with its folder.
@@ -14,10 +34,10 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn start() -> Self {
+    pub(crate) fn start(edition: Edition) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self {
-            server: DevServer::start(folder.path()).unwrap(),
+            server: DevServer::start(edition, folder.path()).unwrap(),
             _folder: folder,
         }
     }

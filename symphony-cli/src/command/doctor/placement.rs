@@ -1,8 +1,8 @@
-//! The service that gives out runs to workers.
+//! The service that hands out runs to workers.
 
 use symphony_core::config::PlacementKind;
 use symphony_runner::installation::Installation;
-use symphony_runner::placement::{PlacementError, check_placement};
+use symphony_runner::placement::{Entry, PlacementError, check_placement};
 
 use super::check::CheckView;
 
@@ -16,7 +16,15 @@ pub(super) fn check_service(installation: &Installation) -> Option<CheckView> {
     let address = installation.config.temporal.as_ref();
     let address = address.map_or("", |settings| settings.address.as_str());
     Some(match check_placement(installation) {
-        Ok(()) => CheckView::ok(CHECK, format!("Temporal at {address} hands out runs")),
+        Ok(Entry::OfItsOwn) => {
+            CheckView::ok(CHECK, format!("Temporal at {address} hands out runs"))
+        }
+        Ok(Entry::Workflow) => CheckView::ok(
+            CHECK,
+            format!(
+                "Temporal at {address} hands out runs, as workflows with one activity each: its namespace has no standalone activities"
+            ),
+        ),
         Err(error) => CheckView::failed(CHECK, &error, fix(&error)),
     })
 }
@@ -30,7 +38,6 @@ fn fix(error: &PlacementError) -> &'static str {
         PlacementError::NoNamespace { .. } => {
             "create it with `temporal operator namespace create`, or set `temporal.namespace` to one that exists"
         }
-        PlacementError::TooOld(_) => "install a newer server, or set `placement` to `queue`",
         _ => {
             "until Temporal answers, new runs wait and running ones continue; with `placement: queue` on all hosts, Symphony hands out runs without it"
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use symphony_core::id::RunId;
 use symphony_core::placement::{Lease, Pool};
 use symphony_core::run::Run;
-use symphony_temporal::{Control as Client, DevServer, OfferEnd, Offers, Standing, Times};
+use symphony_temporal::{Control as Client, DevServer, Edition, OfferEnd, Offers, Standing, Times};
 #[cfg(feature = "failpoints")]
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 use tempfile::TempDir;
@@ -16,6 +16,41 @@ use super::host::{DIVISOR, Host};
 use super::{greeting, until_at_work, waiting};
 use crate::support::{supervisor_of, until};
 
+/// Makes two tests of each function: with a service that has standalone activities, and with an older one.
+macro_rules! on_both_editions {
+    ($($(#[$when:meta])? $test:ident)*) => {
+        mod recent {
+            $($(#[$when])?
+            #[test]
+            fn $test() {
+                super::$test(super::Edition::Recent);
+            })*
+        }
+
+        mod older {
+            $($(#[$when])?
+            #[test]
+            fn $test() {
+                super::$test(super::Edition::Older);
+            })*
+        }
+    };
+}
+
+on_both_editions! {
+    an_issue_becomes_a_merged_change_through_a_service
+    a_killed_service_keeps_new_runs_waiting_and_ends_none
+    a_service_that_dies_again_and_again_ends_no_run
+    a_run_whose_host_dies_is_followed_by_one_on_another_host
+    an_offer_that_dies_with_its_host_goes_to_another
+    a_run_that_is_offered_twice_is_started_once
+    #[cfg(feature = "failpoints")]
+    a_run_whose_control_died_after_its_claim_is_handed_over_by_the_next_tick
+    a_run_that_waits_at_a_service_can_be_cancelled
+    a_namespace_that_is_not_there_is_named_and_runs_wait
+    a_worker_without_its_database_keeps_no_offers
+}
+
 /// A service, and a control whose pool is served through it.
 struct Placed {
     server: DevServer,
@@ -24,9 +59,9 @@ struct Placed {
 }
 
 impl Placed {
-    fn new(name: &str, scenarios: &Value) -> Self {
+    fn new(edition: Edition, name: &str, scenarios: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = DevServer::start(folder.path()).unwrap();
+        let server = DevServer::start(edition, folder.path()).unwrap();
         let control = Control::new(name, scenarios);
         let placed = Self {
             server,
@@ -41,8 +76,8 @@ impl Placed {
     }
 
     /// One issue, whose agent waits until it may go on.
-    fn with_waiting_agent(name: &str) -> (Self, String) {
-        let placed = Self::new(name, &json!({}));
+    fn with_waiting_agent(edition: Edition, name: &str) -> (Self, String) {
+        let placed = Self::new(edition, name, &json!({}));
         let beside = &placed.control.project.beside;
         std::fs::write(beside.join("scenario.json"), waiting(beside).to_string()).unwrap();
         let issue = placed.control.project.add_issue("Say hello");
@@ -147,9 +182,8 @@ fn host_of(run: &Run) -> &str {
     run.host.as_ref().map_or("", |host| host.as_str())
 }
 
-#[test]
-fn an_issue_becomes_a_merged_change_through_a_service() {
-    let placed = Placed::new("placed", &greeting());
+fn an_issue_becomes_a_merged_change_through_a_service(edition: Edition) {
+    let placed = Placed::new(edition, "placed", &greeting());
     let control = &placed.control;
     let issue = control.project.add_issue("Say hello");
     let _hosts = ["h1", "h2"].map(|name| placed.host(name, 1));
@@ -172,14 +206,16 @@ fn an_issue_becomes_a_merged_change_through_a_service() {
     assert_eq!(control.project.git(&["show", "main:hello.txt"]), "hello");
     let doctor = control.project.symphony(&["doctor"]).stdout;
     let address = placed.server.address();
-    let gives = format!("Temporal at {address} hands out runs");
+    let gives = match edition {
+        Edition::Recent => format!("Temporal at {address} hands out runs\n"),
+        Edition::Older => format!("Temporal at {address} hands out runs, as workflows"),
+    };
     assert!(doctor.contains(&gives), "{doctor}");
     control.project.assert_sound();
 }
 
-#[test]
-fn a_killed_service_keeps_new_runs_waiting_and_ends_none() {
-    let (mut placed, first) = Placed::with_waiting_agent("temporal");
+fn a_killed_service_keeps_new_runs_waiting_and_ends_none(edition: Edition) {
+    let (mut placed, first) = Placed::with_waiting_agent(edition, "temporal");
     let host = placed.host("h1", 2);
     let begun = placed.until_begun();
     until_at_work(&placed.control, &host, &begun.id);
@@ -218,9 +254,8 @@ fn a_killed_service_keeps_new_runs_waiting_and_ends_none() {
     placed.until_audit_finds_nothing();
 }
 
-#[test]
-fn a_service_that_dies_again_and_again_ends_no_run() {
-    let (mut placed, _) = Placed::with_waiting_agent("outages");
+fn a_service_that_dies_again_and_again_ends_no_run(edition: Edition) {
+    let (mut placed, _) = Placed::with_waiting_agent(edition, "outages");
     // outages of 30 and 120 s: as they are in the soak, and else as much shorter as the lease is
     let is_whole = std::env::var("SYMPHONY_TEST_FLEET").is_ok_and(|part| part == "whole");
     let seconds = if is_whole { [30, 120] } else { [3, 12] };
@@ -249,9 +284,8 @@ fn a_service_that_dies_again_and_again_ends_no_run() {
     placed.assert_ends_well(&run.id);
 }
 
-#[test]
-fn a_run_whose_host_dies_is_followed_by_one_on_another_host() {
-    let (placed, _) = Placed::with_waiting_agent("lost");
+fn a_run_whose_host_dies_is_followed_by_one_on_another_host(edition: Edition) {
+    let (placed, _) = Placed::with_waiting_agent(edition, "lost");
     let host = placed.host("h1", 1);
     let lost = placed.until_begun();
     until_at_work(&placed.control, &host, &lost.id);
@@ -276,9 +310,8 @@ fn a_run_whose_host_dies_is_followed_by_one_on_another_host() {
     placed.until_audit_finds_nothing();
 }
 
-#[test]
-fn an_offer_that_dies_with_its_host_goes_to_another() {
-    let (placed, _) = Placed::with_waiting_agent("offered");
+fn an_offer_that_dies_with_its_host_goes_to_another(edition: Edition) {
+    let (placed, _) = Placed::with_waiting_agent(edition, "offered");
     let pool = Pool::parse("linux").unwrap();
     // a host that is offered the run and then falls silent: it beats once in an hour
     let silent: Times = Lease::new(3_600_000 - 60_000, 3_600_000 - 30_000, 3_600_000)
@@ -301,17 +334,16 @@ fn an_offer_that_dies_with_its_host_goes_to_another() {
     placed.assert_done_once();
 }
 
-#[test]
-fn a_run_that_is_offered_twice_is_started_once() {
-    let (placed, _) = Placed::with_waiting_agent("twice");
+fn a_run_that_is_offered_twice_is_started_once(edition: Edition) {
+    let (placed, _) = Placed::with_waiting_agent(edition, "twice");
     let mut first = placed.host("h1", 2);
     let run = placed.until_begun();
     until_at_work(&placed.control, &first, &run.id);
     let supervisor = supervisor_of(run.id.as_str()).unwrap();
     // the run goes on without its worker, and the service believes that it is lost
     first.kill_worker();
-    placed.until_closed(&run.id);
     let second = placed.host("h2", 1);
+    placed.until_closed(&run.id);
     let pool = Pool::parse("linux").unwrap();
     let mut client = placed.client();
     client.submit(&run.id, &pool, times()).unwrap();
@@ -345,10 +377,9 @@ fn assert_kept(placed: &Placed, run: &RunId) {
     assert_eq!(standing, Standing::Open, "and beats for it");
 }
 
-#[test]
 #[cfg(feature = "failpoints")]
-fn a_run_whose_control_died_after_its_claim_is_handed_over_by_the_next_tick() {
-    let (placed, _) = Placed::with_waiting_agent("unheard");
+fn a_run_whose_control_died_after_its_claim_is_handed_over_by_the_next_tick(edition: Edition) {
+    let (placed, _) = Placed::with_waiting_agent(edition, "unheard");
     let project = &placed.control.project;
     let died = project.beside.join("died");
     let armed = format!("{}={}", Failpoint::TickClaimed.name(), died.display());
@@ -368,9 +399,8 @@ fn a_run_whose_control_died_after_its_claim_is_handed_over_by_the_next_tick() {
     placed.assert_done_once();
 }
 
-#[test]
-fn a_run_that_waits_at_a_service_can_be_cancelled() {
-    let placed = Placed::new("withdrawn", &greeting());
+fn a_run_that_waits_at_a_service_can_be_cancelled(edition: Edition) {
+    let placed = Placed::new(edition, "withdrawn", &greeting());
     let issue = placed.control.project.add_issue("Say hello");
     let waits = placed.until_waiting();
     let project = &placed.control.project;
@@ -389,9 +419,8 @@ fn a_run_that_waits_at_a_service_can_be_cancelled() {
     assert!(!host.log().contains(waits.as_str()), "{}", host.log());
 }
 
-#[test]
-fn a_namespace_that_is_not_there_is_named_and_runs_wait() {
-    let placed = Placed::new("nowhere", &greeting());
+fn a_namespace_that_is_not_there_is_named_and_runs_wait(edition: Edition) {
+    let placed = Placed::new(edition, "nowhere", &greeting());
     let mut more = placed.more();
     more["temporal"]["namespace"] = json!("nowhere");
     placed.configure(more.clone());
@@ -434,9 +463,8 @@ fn a_namespace_that_is_not_there_is_named_and_runs_wait() {
     });
 }
 
-#[test]
-fn a_worker_without_its_database_keeps_no_offers() {
-    let (placed, _) = Placed::with_waiting_agent("away");
+fn a_worker_without_its_database_keeps_no_offers(edition: Edition) {
+    let (placed, _) = Placed::with_waiting_agent(edition, "away");
     let proxy = super::Proxy::before(&placed.control.address);
     let mut more = placed.more();
     more["database"] = json!(proxy.address());
