@@ -33,7 +33,7 @@ soak: explore
     cargo test -p symphony-learning --release
     SYMPHONY_INTERLEAVINGS=1000 cargo test -p symphony-cli --features failpoints --test it -- interleavings --nocapture
     SYMPHONY_TEST_KILLS=100 SYMPHONY_TEST_FLEET=whole bash .ci/run postgres
-    bash .ci/run temporal
+    SYMPHONY_TEST_FLEET=whole bash .ci/run temporal
     SYMPHONY_SIMULATION_TICKS=1000000 cargo test -p symphony-runner --release --test it -- --nocapture simulation::whatever
 
 # The tests of the crates without processes on random input that no run has seen, 20 times: a finding is saved beside its

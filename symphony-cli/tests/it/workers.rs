@@ -39,24 +39,33 @@ fn greeting() -> Value {
     ])
 }
 
-/// An agent that says something and then waits for a file outside of its worktree.
+/// An agent that says something and then waits for a file outside of its worktree, for two minutes at most: then its command is ended.
 fn waiting(control_beside: &std::path::Path) -> Value {
     let gate = control_beside.join("go");
+    let wait = format!("while ! test -e {}; do sleep 0.1; done", gate.display());
+    waiting_by(vec![wait])
+}
+
+/// An agent that waits in the same way for a count of minutes, with a command for each.
+#[cfg(feature = "temporal-service")]
+fn waiting_for_minutes(control_beside: &std::path::Path, minutes: usize) -> Value {
+    let gate = control_beside.join("go");
     let wait = format!(
-        "env > seen.env; echo at work; while ! test -e {}; do sleep 0.1; done; rm seen.env",
+        "while ! test -e {} && [ $SECONDS -lt 60 ]; do sleep 0.1; done",
         gate.display()
     );
+    waiting_by(vec![wait; minutes])
+}
+
+/// An agent that shows its environment and waits by these commands before it does its work.
+fn waiting_by(mut waits: Vec<String>) -> Value {
+    waits[0].insert_str(0, "env > seen.env; echo at work; ");
+    waits.last_mut().unwrap().push_str("; rm seen.env");
+    let works = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let turns = waits.iter().map(|wait| bash(wait)).chain(works);
     scenarios([
         scenario("judges", &json!({ "match_system": JUDGE }), [bash("true")]),
-        scenario(
-            "waits",
-            &json!({ "match_system": WORKER }),
-            [
-                bash(&wait),
-                commit("hello.txt", "hello"),
-                create_pr("Say hello"),
-            ],
-        ),
+        scenario("waits", &json!({ "match_system": WORKER }), turns),
     ])
 }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::control::Control;
 use super::host::{DIVISOR, Host};
-use super::{greeting, until_at_work, waiting};
+use super::{greeting, until_at_work, waiting, waiting_for_minutes};
 use crate::support::{supervisor_of, until};
 
 /// Makes two tests of each function: with a service that has standalone activities, and with an older one.
@@ -256,9 +256,16 @@ fn a_killed_service_keeps_new_runs_waiting_and_ends_none(edition: Edition) {
 
 fn a_service_that_dies_again_and_again_ends_no_run(edition: Edition) {
     let (mut placed, _) = Placed::with_waiting_agent(edition, "outages");
+    let beside = &placed.control.project.beside;
+    let waits = waiting_for_minutes(beside, 15);
+    std::fs::write(beside.join("scenario.json"), waits.to_string()).unwrap();
     // outages of 30 and 120 s: as they are in the soak, and else as much shorter as the lease is
     let is_whole = std::env::var("SYMPHONY_TEST_FLEET").is_ok_and(|part| part == "whole");
-    let seconds = if is_whole { [30, 120] } else { [3, 12] };
+    let (seconds, heartbeat) = if is_whole {
+        ([30, 120], 20)
+    } else {
+        ([3, 12], 2)
+    };
     let more = placed.more();
     let host = if is_whole {
         placed.control.host_without_haste("h1", &more)
@@ -275,7 +282,7 @@ fn a_service_that_dies_again_and_again_ends_no_run(edition: Edition) {
         placed.control.tick();
         placed.server.begin().unwrap();
         // long enough for a heartbeat, or for an answer that there is nothing to beat for
-        std::thread::sleep(Duration::from_secs(3));
+        std::thread::sleep(Duration::from_secs(heartbeat + 1));
         let now = placed.control.run(&run.id);
         assert!(now.status.is_live(), "{now:#?}");
         assert_eq!((host_of(&now), now.fence), ("h1", run.fence), "{now:#?}");
