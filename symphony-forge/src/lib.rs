@@ -10,6 +10,7 @@
 //! [`unseen`] which of them nothing reports, [`fault`] what a fault says about the other pull requests, and [`end`] what follows if
 //! one side has merged or closed it.
 
+mod act;
 mod asked;
 pub mod base;
 pub mod branch;

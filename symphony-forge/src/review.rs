@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use symphony_core::Timestamp;
 use symphony_core::config::ForgeSettings;
 use symphony_core::review_point::{PointNumber, Severity};
-use symphony_core::user::UserName;
 use symphony_tracker::change::ChangeId;
 use symphony_tracker::marker;
 use symphony_tracker::remote::{ExternalId, RemoteUser};
 
+pub use crate::act::{Act, Who};
 pub use crate::asked::Asked;
 use crate::asked::{asked, asked_by, remarks, shortened};
 use crate::opinion::Opinions;
@@ -46,76 +46,6 @@ pub struct KnownComment {
     pub updated_at: Timestamp,
     /// The point that it became, if it became one.
     pub point: Option<PointNumber>,
-}
-
-/// Who wrote something at the forge, as far as that counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
-    /// One of the configured reviewers.
-    Reviewer(UserName),
-    /// A member of the repository, by login.
-    Member(String),
-}
-
-impl Who {
-    /// Returns the name.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Reviewer(name) => name.as_str(),
-            Self::Member(login) => login,
-        }
-    }
-}
-
-/// What a review or a comment does here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Act {
-    /// It asks for something, and sends the work back if changes were requested.
-    Ask {
-        /// Who asks.
-        by: Who,
-        /// What for.
-        points: Vec<Asked>,
-        /// Whether the pull request is rejected.
-        rejects: bool,
-    },
-    /// It approves the commit that is here.
-    Approve {
-        /// Who approves.
-        by: UserName,
-        /// What is said with it.
-        text: String,
-        /// Remarks that keep nothing back.
-        points: Vec<Asked>,
-    },
-    /// It says something about a point.
-    Remark {
-        /// Who says it.
-        by: Who,
-        /// The point.
-        point: PointNumber,
-        /// What is said.
-        text: String,
-    },
-    /// It was taken back: its points need nothing more.
-    TakeBack {
-        /// The points that came of it.
-        points: Vec<PointNumber>,
-        /// Whether it was the last approval of the commit that is here.
-        approval: bool,
-    },
-    /// It would send the work back, and cannot be taken in yet: it is not to be forgotten, and nothing is merged meanwhile.
-    Keep {
-        /// Why, as a sentence fragment.
-        why: String,
-    },
-    /// It does nothing, and the log says why.
-    Ignore {
-        /// Why, as a sentence fragment.
-        why: String,
-    },
-    /// It does nothing.
-    Nothing,
 }
 
 /// A comment that is read.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use symphony_core::review_point::{POINTS_OPEN_MAX, PointNumber};
 
+use crate::act::{Act, Who};
 use crate::asked::{Asked, fitted};
-use crate::review::{Act, Who};
 
 /// Where a conversation is.
 #[derive(Debug, Clone, Copy)]

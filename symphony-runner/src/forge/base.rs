@@ -10,18 +10,10 @@ use symphony_workspace::{
 };
 
 use super::fault::as_forge;
+use super::kept_base::KeptBase;
 use super::round::Round;
 use crate::error::RunnerError;
 use crate::outreach::stop::Stop;
-
-/// A base branch that a person has to push, or not.
-#[derive(Debug)]
-pub(super) struct KeptBase {
-    /// The commit that it is at there.
-    theirs: CommitId,
-    /// Why it is not pushed.
-    problem: String,
-}
 
 impl Round<'_> {
     /// Brings every base branch of an open pull request, and the project's own, to where it is at the forge; or the forge to where it

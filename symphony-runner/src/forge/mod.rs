@@ -2,7 +2,7 @@
 //!
 //! `helper` is the process that does it, `place` which repository it is, `due` which projects are looked at, `client` how a forge
 //! is reached, `round` one look, and `sick` what one pull request's fault means for the others.
-//! `base` keeps the base branch as it is there, `push` and `open` bring a pull request there, `hear` takes reviews in,
+//! `base` keeps the base branch as it is there (`kept_base` is one that a person has to push), `push` and `open` bring a pull request there, `hear` takes reviews in,
 //! `checks` what CI says (`log` the end of a job's log), `reply` answers people there, and `ended` and `end` follow merges and closes. `merge` decides where a merge
 //! that a person orders is made, and `order` has it made there.
 
@@ -15,6 +15,7 @@ mod ended;
 mod fault;
 mod hear;
 mod helper;
+mod kept_base;
 mod log;
 mod merge;
 mod open;

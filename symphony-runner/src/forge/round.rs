@@ -12,8 +12,8 @@ use symphony_sync::Forge;
 use symphony_tracker::fault::Fault;
 use symphony_workspace::Repository;
 
-use super::base::KeptBase;
 use super::fault::{as_forge, hold_forge};
+use super::kept_base::KeptBase;
 use super::report::ForgeReport;
 use crate::error::RunnerError;
 use crate::outreach::stop::Stop;

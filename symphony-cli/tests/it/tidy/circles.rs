@@ -16,7 +16,6 @@ const KNOWN: &[(&str, &[usize])] = &[
     ("symphony-cli", &[2]),
     ("symphony-core", &[2]),
     ("symphony-fakes", &[5, 3]),
-    ("symphony-forge", &[2]),
     ("symphony-runner", &[80, 14, 2]),
     ("symphony-sandbox", &[4, 3, 2]),
     ("symphony-scripted", &[4]),
