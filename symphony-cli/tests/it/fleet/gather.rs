@@ -94,14 +94,27 @@ impl Field<'_> {
         issues
     }
 
+    /// Returns the host that began each run: one that was taken back has the control's name.
+    fn begun_on(&self) -> BTreeMap<String, String> {
+        let of_host = |host: usize| {
+            let host = self.host(host);
+            let logs = host.run_files("supervisor.log").into_iter();
+            let name = host.name.clone();
+            logs.map(move |(run, _)| (run, name.clone()))
+                .collect::<Vec<_>>()
+        };
+        (0..self.hosts.len()).flat_map(of_host).collect()
+    }
+
     fn runs(&self) -> BTreeMap<String, RunFound> {
+        let begun_on = self.begun_on();
         let sql = "SELECT id, coalesce(issue, ''), coalesce(host, ''), status, coalesce(error_class, ''), started_at,
              coalesce(ended_at, -1) FROM run";
         let run = |row: Vec<String>| {
             let ended_at = row[6].parse().unwrap();
             let run = RunFound {
                 issue: row[1].clone(),
-                host: row[2].clone(),
+                host: begun_on.get(&row[0]).unwrap_or(&row[2]).clone(),
                 status: row[3].clone(),
                 error: row[4].clone(),
                 started_at: row[5].parse().unwrap(),
