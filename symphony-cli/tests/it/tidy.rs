@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod circles;
 mod features;
+mod guards;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

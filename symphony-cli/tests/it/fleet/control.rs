@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -42,7 +42,7 @@ pub(super) struct Control {
 }
 
 /// What agents do: each shows its clock, notes its run in a file of its issue, and works for a few seconds.
-fn play() -> Value {
+pub(super) fn play() -> Value {
     // a call of its own, whose answer is in the log while the next one is at work
     let clock = bash("echo clock $(date +%s%3N)");
     let note =
@@ -52,8 +52,13 @@ fn play() -> Value {
 }
 
 impl Control {
-    /// Makes the tables as their owner, and a project whose runs wait in the pool.
-    pub(super) fn new(server: &Server, variables: &[(String, String)], hub: Place) -> Self {
+    /// Makes the tables as their owner, and a project whose runs wait in the pool. What agents do may depend on the folder beside it.
+    pub(super) fn new(
+        server: &Server,
+        variables: &[(String, String)],
+        hub: Place,
+        agents: impl FnOnce(&Path) -> Value,
+    ) -> Self {
         let mut project = Project::repository("project");
         for (name, value) in variables {
             project.set_variable(name, value);
@@ -76,8 +81,9 @@ impl Control {
         if hub == Place::Bare {
             whole["hub"] = json!(Hub::address(&project.beside));
         }
+        let agents = agents(&project.beside);
         Self {
-            project: project.set_up(&play(), &whole),
+            project: project.set_up(&agents, &whole),
             address,
             is_over: AtomicBool::new(false),
             dies_at: Mutex::default(),

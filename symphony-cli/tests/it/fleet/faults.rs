@@ -230,7 +230,7 @@ fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-fn signal(pid: i32, signal: Signal) {
+pub(super) fn signal(pid: i32, signal: Signal) {
     let pid = Pid::from_raw(pid).expect("a process has a positive number");
     // it may be gone by itself
     let _gone = kill_process(pid, signal);

@@ -3,6 +3,7 @@
 mod control;
 mod faults;
 mod gather;
+mod guards;
 mod host;
 mod hub;
 mod namespaces;
@@ -15,7 +16,7 @@ mod watch;
 
 use std::time::Instant;
 
-use self::control::Control;
+use self::control::{Control, play};
 use self::host::{Host, HostSettings};
 use self::hub::{Hub, Place};
 use self::namespaces::{Entered, enter};
@@ -33,7 +34,7 @@ fn two_hosts_do_every_issue_once() {
     network::prepare();
     let variables = [("SYMPHONY_TEST_LEASE_DIVISOR".to_owned(), "6".to_owned())];
     let server = Server::start();
-    let control = Control::new(&server, &variables, Place::Bare);
+    let control = Control::new(&server, &variables, Place::Bare, |_| play());
     let folder = &control.project.beside;
     let hub = Hub::start(folder, Place::Bare);
     let settings = HostSettings {

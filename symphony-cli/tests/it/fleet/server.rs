@@ -1,7 +1,8 @@
 //! The fleet's PostgreSQL, with TLS as off the own machine, which is killed with all its backends.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
@@ -123,12 +124,61 @@ impl Server {
         until("the server answers", || self.try_rows(sql))
     }
 
+    /// Begins a beat of a run, as a host sends it whose answer takes long: from now on its row is locked.
+    pub(super) fn begin_beat(&self, run: &str) -> BeatUnderWay {
+        let mut session = self.session("symphony");
+        session.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut session = session.spawn().unwrap();
+        let mut input = session.stdin.take().unwrap();
+        let begin = format!(
+            "SET search_path = symphony; BEGIN; SELECT 'locked' FROM run WHERE id = '{run}' FOR NO KEY UPDATE;\n"
+        );
+        input.write_all(begin.as_bytes()).unwrap();
+        let mut answer = String::new();
+        let output = session.stdout.as_mut().unwrap();
+        BufReader::new(output).read_line(&mut answer).unwrap();
+        assert_eq!(answer, "locked\n");
+        let run = run.to_owned();
+        BeatUnderWay {
+            session,
+            input,
+            run,
+        }
+    }
+
     fn psql(&self, database: &str, sql: &str) -> Command {
+        let mut ask = self.session(database);
+        ask.args(["-c", sql]);
+        ask
+    }
+
+    fn session(&self, database: &str) -> Command {
         let mut ask = self.0.client("psql");
         ask.args(["-U", POSTGRES_USER, "-d", database, "-AtqX"]);
         ask.args(["-v", "ON_ERROR_STOP=1", "-F", "\t", "-h"]);
-        ask.arg(self.0.path()).args(["-c", sql]);
+        ask.arg(self.0.path());
         ask
+    }
+}
+
+/// A beat that the database has not carried out yet.
+#[derive(Debug)]
+pub(super) struct BeatUnderWay {
+    session: Child,
+    input: ChildStdin,
+    run: String,
+}
+
+impl BeatUnderWay {
+    /// Lets it be carried out.
+    pub(super) fn arrive(mut self) {
+        let run = &self.run;
+        let beat = format!(
+            "UPDATE run SET beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT) WHERE id = '{run}'; COMMIT;\n"
+        );
+        self.input.write_all(beat.as_bytes()).unwrap();
+        drop(self.input);
+        assert!(self.session.wait().unwrap().success());
     }
 }
 

@@ -1,13 +1,15 @@
 //! The whole: a fleet, a plan, and what is found at the end.
 
 use std::num::NonZeroU64;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use symphony_core::placement::Lease;
 
-use super::control::Control;
+use super::control::{Control, play};
 use super::faults::{Field, Record};
 use super::host::{Host, HostSettings};
 use super::hub::{Hub, Place};
@@ -39,11 +41,28 @@ impl Story {
 
     /// Plays it until every issue is done; returns what was found.
     pub(super) fn play(&self, plan: &[Planned]) -> Found {
+        self.on_stage(
+            |_| play(),
+            |field| {
+                let (orphans, beside) = field.live_through(plan);
+                let mut found = field.found();
+                (found.orphans, found.beside) = (orphans, beside);
+                found
+            },
+        )
+    }
+
+    /// Sets everything up, and has something done with it. What agents do may depend on the folder beside the control's project.
+    pub(super) fn on_stage<T>(
+        &self,
+        agents: impl FnOnce(&Path) -> Value,
+        act: impl FnOnce(&Field<'_>) -> T,
+    ) -> T {
         network::prepare();
         let divisor = self.divisor.to_string();
         let variables = [("SYMPHONY_TEST_LEASE_DIVISOR".to_owned(), divisor)];
         let server = Server::start();
-        let control = Control::new(&server, &variables, Place::Control);
+        let control = Control::new(&server, &variables, Place::Control, agents);
         let folder = &control.project.beside;
         let _hub = Hub::start(folder, Place::Control);
         let settings = HostSettings {
@@ -63,10 +82,7 @@ impl Story {
             begun,
             record: Mutex::new(Record::default()),
         };
-        let (orphans, beside) = field.live_through(plan);
-        let mut found = field.found();
-        (found.orphans, found.beside) = (orphans, beside);
-        found
+        act(&field)
     }
 }
 
@@ -125,7 +141,7 @@ impl Field<'_> {
         LEASES_MAX * u32::try_from(self.lease.lost_ms()).unwrap() / 1_000 + ISSUE_MAX * issues
     }
 
-    fn until_done(&self, limit: Duration) {
+    pub(super) fn until_done(&self, limit: Duration) {
         let begun = Instant::now();
         loop {
             let open = self
@@ -141,7 +157,7 @@ impl Field<'_> {
 }
 
 /// Sets a flag at the end, also of a test that fails.
-struct EndOnDrop<'a>(&'a AtomicBool);
+pub(super) struct EndOnDrop<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {

@@ -87,6 +87,13 @@ pub(super) struct Found {
 impl Found {
     /// Returns what does not hold, a sentence each.
     pub(super) fn problems(&self, lease: Lease) -> Vec<String> {
+        let mut problems = self.broken();
+        problems.extend(self.late(lease));
+        problems
+    }
+
+    /// Returns what holds on the slowest machine, and does not here.
+    pub(super) fn broken(&self) -> Vec<String> {
         let mut problems = Vec::new();
         for (id, issue) in &self.issues {
             problems.extend(issue.problems(id));
@@ -120,16 +127,16 @@ impl Found {
                 problems.push(format!("no write of a zombie was refused: {zombie:?}"));
             }
         }
-        let notice_max = Duration::from_millis(lease.dead_ms()) + NOTICE_MAX;
-        for late in self
-            .noticed_after
-            .iter()
-            .filter(|after| **after > notice_max)
-        {
-            problems.push(format!("a silent host was noticed after {late:?}"));
-        }
-        problems.extend(self.log_problem());
         problems
+    }
+
+    /// Returns what came later than it may.
+    fn late(&self, lease: Lease) -> Vec<String> {
+        let notice_max = Duration::from_millis(lease.dead_ms()) + NOTICE_MAX;
+        let late = self.noticed_after.iter();
+        let late = late.filter(|after| **after > notice_max);
+        let noticed = late.map(|late| format!("a silent host was noticed after {late:?}"));
+        noticed.chain(self.log_problem()).collect()
     }
 
     /// Where a run has succeeded, its agent's text has reached readers, and in time.
