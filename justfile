@@ -26,13 +26,13 @@ failpoints:
 
 # The harnesses whole (1,000 kills, 200 time-outs and killed supervisors, 200 times eight ticks), a million simulated
 # ticks, 1,000 interleavings with trackers,
-# 2,000 issues on 8 hosts under 70 faults, each guard of that fleet taken out, runs that a Temporal service gives out while it is killed, 10,000 learnings against the naive reference, and properties on input that no run has seen.
+# 2,000 issues on 8 hosts under 70 faults, each guard of that fleet taken out, 10,000 live runs for half an hour, runs that a Temporal service gives out while it is killed, 10,000 learnings against the naive reference, and properties on input that no run has seen.
 soak: explore
     SYMPHONY_HARNESS_ROUNDS=20 bash .ci/run harness
     bash .ci/run soak_agents
     cargo test -p symphony-learning --release
     SYMPHONY_INTERLEAVINGS=1000 cargo test -p symphony-cli --features failpoints --test it -- interleavings --nocapture
-    SYMPHONY_TEST_KILLS=100 SYMPHONY_TEST_FLEET=whole bash .ci/run postgres
+    SYMPHONY_TEST_KILLS=100 SYMPHONY_TEST_FLEET=whole SYMPHONY_TEST_BEATS=10000x1800 bash .ci/run postgres
     bash .ci/run guards
     SYMPHONY_TEST_FLEET=whole bash .ci/run temporal
     SYMPHONY_SIMULATION_TICKS=1000000 cargo test -p symphony-runner --release --test it -- --nocapture simulation::whatever

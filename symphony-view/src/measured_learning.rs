@@ -74,7 +74,9 @@ impl View for MeasuredLearning {
         page.heading("Usefulness");
         match &self.usefulness {
             None => {
-                page.line("Not measured yet: no issue whose first agent had this learning is done.")
+                page.line(
+                    "Not measured yet: no issue whose first agent had this learning is done.",
+                );
             }
             Some(comparison) => {
                 for sentence in comparison.sentences() {

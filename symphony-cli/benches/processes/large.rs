@@ -68,22 +68,17 @@ pub(crate) fn run() {
         ("tick", &["tick", "--quiet"]),
     ];
     for (name, arguments) in commands {
-        let [of_small, of_large] = in_turn(
-            ROUNDS,
-            [&mut || quietly(&mut small.symphony(arguments)), &mut || {
-                quietly(&mut large.symphony(arguments))
-            }],
-        );
+        let mut of = [&small, &large].map(|project| || quietly(&mut project.symphony(arguments)));
+        let [on_small, on_large] = &mut of;
+        let [of_small, of_large] = in_turn(ROUNDS, [on_small, on_large]);
         report(name, of_small, of_large);
     }
-    let mut open = [small_open.iter(), large_open.iter()];
-    let [first, second] = &mut open;
-    let [of_small, of_large] = in_turn(
-        MERGES,
-        [&mut || merge(&small, first.next().unwrap()), &mut || {
-            merge(&large, second.next().unwrap())
-        }],
-    );
+    let mut merges = [(&small, small_open), (&large, large_open)].map(|(project, open)| {
+        let mut open = open.into_iter();
+        move || merge(project, &open.next().unwrap())
+    });
+    let [on_small, on_large] = &mut merges;
+    let [of_small, of_large] = in_turn(MERGES, [on_small, on_large]);
     report("pr merge", of_small, of_large);
 }
 

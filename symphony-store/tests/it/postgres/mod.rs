@@ -3,6 +3,7 @@
 //! `SYMPHONY_TEST_DATABASE` names the server; without it these tests have nothing to run on. `.ci/run postgres` starts one.
 
 mod away;
+mod beats;
 mod kills;
 mod lost_commit;
 mod meeting;
