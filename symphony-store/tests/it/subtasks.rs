@@ -157,7 +157,7 @@ fn a_parent_goes_on_when_all_have_ended_and_one_is_done() {
         end(&mut store, &one, first);
         assert_eq!(split(&mut store), []);
         let early = store.close_subtasks(&system(60), &parent).unwrap_err();
-        assert!(early.to_string().contains("1 are open"), "{early}");
+        assert!(early.to_string().contains("1 open"), "{early}");
         end(&mut store, &two, second);
         let issue = parent.clone();
         assert_eq!(

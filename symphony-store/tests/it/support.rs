@@ -167,13 +167,16 @@ pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) ->
 /// A claim of the phase that the issue is in now.
 pub(crate) fn new_claim(store: &Store, issue: &IssueId) -> NewDelivery {
     let phase = store.issue(issue).unwrap().phase();
+    let phase = phase.unwrap_or_else(|| PhaseName::parse("research").unwrap());
+    // after the last phase there is a pull request, and no other phase
+    let next = (!phase.is_ready()).then(|| PhaseName::parse("architecture").unwrap());
     NewDelivery {
         issue: issue.clone(),
-        phase: phase.unwrap_or_else(|| PhaseName::parse("research").unwrap()),
+        phase,
         artifact_path: Some(format!("docs/tickets/{issue}/research.md")),
         summary: "read everything".into(),
         skip_to: None,
-        next_phase: Some(PhaseName::parse("architecture").unwrap()),
+        next_phase: next,
     }
 }
 
