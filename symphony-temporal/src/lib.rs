@@ -1,6 +1,6 @@
 //! Gives runs out through a Temporal service (`docs/design/0054`).
 //!
-//! Each run has one activity: a standalone one, or that of a workflow where the service has no standalone activities ([`Form`]). It only says
+//! Each run has one activity: a standalone one, or that of a workflow where the service has no standalone activities (`Form`). It only says
 //! that the run waits for a worker of its pool, and which worker got it: whether the run may begin, and whether it lives, is for the
 //! database alone. So an outage of the service keeps new runs waiting and ends none.
 //!
