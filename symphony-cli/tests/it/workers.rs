@@ -499,7 +499,7 @@ fn a_worker_refuses_a_database_that_is_a_file() {
     assert!(
         answer
             .stderr
-            .contains("needs a database that other hosts reach"),
+            .contains("needs a database that other hosts can reach"),
         "{answer:#?}"
     );
     assert!(answer.stderr.contains("postgres://"), "{answer:#?}");
