@@ -274,7 +274,7 @@ fn a_supervisor_that_cannot_end_itself_is_ended_by_its_worker() {
     control.take_back(&run);
     until("its worker has ended it", || {
         host.log()
-            .contains("which is not this host's")
+            .contains("which no longer belongs to this host")
             .then_some(())
     });
     until("the agent has ended", || {
