@@ -18,7 +18,12 @@ const CLOCKS: &str = "SELECT host, at, clock FROM (
          FROM run_log l JOIN run r ON r.id = l.run) AS pieces WHERE clock IS NOT NULL";
 
 /// What supervisors report when the database refuses what they write.
-const REFUSED: [&str; 3] = ["not this host's any more", "was given up", "superseded"];
+const REFUSED: [&str; 4] = [
+    "not this host's any more",
+    "was given up",
+    "superseded",
+    "no longer belongs to this host",
+];
 
 impl Field<'_> {
     /// Gathers all but what was watched while the faults went on.
