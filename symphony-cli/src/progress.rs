@@ -194,10 +194,14 @@ impl Progress {
 /// Adds a spinner below the others, and above the bar of the whole.
 fn spinner(bars: &MultiProgress, whole: Option<&ProgressBar>) -> ProgressBar {
     let bar = ProgressBar::new_spinner();
-    let bar = match whole {
+    spinning(match whole {
         Some(whole) => bars.insert_before(whole, bar),
         None => bars.add(bar),
-    };
+    })
+}
+
+/// Lets a bar spin before its message, on one line.
+pub(crate) fn spinning(bar: ProgressBar) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
         bar.set_style(style);
     }

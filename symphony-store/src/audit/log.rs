@@ -11,7 +11,7 @@ use symphony_core::log::{LogEvent, Replay, RunEnd};
 use symphony_core::run::RunStatus;
 use symphony_core::wording::counted;
 
-use super::{AuditStep, AuditWatch};
+use super::step::{AuditStep, AuditWatch};
 use crate::database::event::{EVENT_COLUMNS, EventRecord, fold_issue, load_events, read_event};
 use crate::database::row::parsed;
 use crate::db::{Connection, params};
@@ -61,8 +61,7 @@ fn logs_after(
     after: &(String, i64),
 ) -> Result<BTreeMap<IssueId, Vec<EventRecord>>, StoreError> {
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT {EVENT_COLUMNS} FROM event WHERE issue IN (SELECT id FROM issue WHERE (project, number) > (?1, ?2)
-         ORDER BY project, number LIMIT ?3) ORDER BY issue, id"
+        "SELECT {EVENT_COLUMNS} FROM event WHERE issue IN (SELECT id FROM ({PAGE_SQL}) AS page) ORDER BY issue, id"
     ))?;
     let mut rows = statement.query(params![after.0, after.1, PAGE_ISSUES])?;
     let mut logs: BTreeMap<IssueId, Vec<EventRecord>> = BTreeMap::new();

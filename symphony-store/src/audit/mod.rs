@@ -2,8 +2,8 @@
 //!
 //! It only reads, on one state of the database. Each finding names the row and what is wrong with it. `rows` has the
 //! checks that are one query each, `phases` those of them about phases of issues and plans, `log` those that replay the
-//! log, `limits` those that depend on the configuration, and `file` and `server` those on what holds the rows. [`Store::for_each_text`]
-//! shows every text to a search for secrets.
+//! log, `limits` those that depend on the configuration, and `file` and `server` those on what holds the rows. `step` is
+//! what a caller hears meanwhile. [`Store::for_each_text`] shows every text to a search for secrets.
 
 mod file;
 mod limits;
@@ -11,6 +11,7 @@ mod log;
 mod phases;
 mod rows;
 mod server;
+mod step;
 mod text;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use symphony_core::invariant::Violation;
 use symphony_core::tick::{ProjectView, SlotLimits};
 
 pub(crate) use file::check as check_file;
+pub use step::{AuditStep, AuditWatch};
 pub use text::TextPlace;
 
 use crate::database::open::Store;
@@ -34,30 +36,6 @@ pub struct AuditRequest {
     /// The installation's limits.
     pub slots: SlotLimits,
 }
-
-/// What an audit of the database does next. In a large installation each step takes a while.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuditStep {
-    /// Check the file that holds the rows.
-    File,
-    /// Ask one question about all rows.
-    Rows {
-        /// How many questions have been answered.
-        done: usize,
-        /// How many there are.
-        total: usize,
-    },
-    /// Replay the logs of the next issues.
-    Logs {
-        /// How many issues have been checked.
-        done: i64,
-        /// How many there are.
-        total: i64,
-    },
-}
-
-/// Hears of each step before it is taken.
-pub type AuditWatch<'a> = &'a mut dyn FnMut(AuditStep);
 
 impl Store {
     /// Checks everything. Without a finding, all invariants that can be stated on the database hold.

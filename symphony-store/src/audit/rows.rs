@@ -2,7 +2,8 @@
 
 use symphony_core::invariant::{Invariant, Violation};
 
-use super::{AuditStep, AuditWatch, phases};
+use super::phases;
+use super::step::{AuditStep, AuditWatch};
 use crate::db::Connection;
 use crate::error::StoreError;
 

@@ -1,16 +1,12 @@
 //! What an audit is doing, on a line of a terminal: a large installation takes minutes.
 
-use std::time::Duration;
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use symphony_runner::audit::AuditStep;
 use symphony_store::AuditStep as DatabaseStep;
 use symphony_view::text::{one_line, plural};
 
 use crate::output::Output;
-
-/// Time between two frames of the spinner.
-const FRAME: Duration = Duration::from_millis(120);
+use crate::progress::spinning;
 
 /// The line, which is there only while someone watches.
 #[derive(Debug)]
@@ -18,14 +14,10 @@ pub(super) struct ShownSteps(Option<ProgressBar>);
 
 impl ShownSteps {
     pub(super) fn new(out: Output) -> Self {
-        Self(out.is_watched().then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
-                bar.set_style(style);
-            }
-            bar.enable_steady_tick(FRAME);
-            bar
-        }))
+        Self(
+            out.is_watched()
+                .then(|| spinning(ProgressBar::new_spinner())),
+        )
     }
 
     /// Shows the step that is taken now.
