@@ -324,11 +324,11 @@ fn refs_that_are_no_refs_are_refused_and_nothing_waits() {
         .unwrap();
     };
     for (what, words) in [
-        ("pipe", "no file"),
+        ("pipe", "not a file"),
         ("outside", "`HEAD` is not a ref"),
         ("circle", "too many names"),
         ("long", "larger than 8 MiB"),
-        ("folder", "no file"),
+        ("folder", "not a file"),
         ("link", "a link is in its git folder"),
     ] {
         let places = Places::new();
@@ -414,7 +414,7 @@ fn objects_that_git_would_not_take_are_refused() {
         0,
     )
     .unwrap();
-    places.refused("no file");
+    places.refused("not a file");
 }
 
 #[test]
