@@ -75,12 +75,23 @@ pub struct WarmPool {
     folder: PathBuf,
 }
 
+/// The lock of a generation. It is given back when this is dropped, even if a process that another thread is just
+/// starting still has the file open.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        drop(self.0.unlock());
+    }
+}
+
 /// A generation that is not removed meanwhile.
 #[derive(Debug)]
 pub(super) struct Held {
     /// Where its files are.
     pub(super) tree: PathBuf,
-    _lock: File,
+    _lock: Lock,
 }
 
 /// A folder in which a generation is being made.
@@ -88,7 +99,7 @@ pub(super) struct Held {
 pub(super) struct Making {
     pub(super) name: String,
     pub(super) folder: PathBuf,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl WarmPool {
@@ -195,7 +206,8 @@ impl WarmPool {
     /// Removes a generation, unless a checkout is copying it.
     pub fn remove(&self, name: &str) {
         let folder = self.folder.join(name);
-        match File::open(folder.join(LOCK)).map(|lock| (lock.try_lock(), lock)) {
+        let lock = File::open(folder.join(LOCK)).map(Lock);
+        match lock.map(|lock| (lock.0.try_lock(), lock)) {
             Ok((Ok(()), _lock)) => self.remove_folder(&folder),
             Ok((Err(TryLockError::WouldBlock), _)) => {}
             Ok((Err(TryLockError::Error(error)), _)) => {
@@ -222,8 +234,8 @@ impl WarmPool {
         let name = format!("{made_ms:016x}-{}", digest.get(..16).unwrap_or(&digest));
         let folder = self.folder.join(&name);
         DirBuilder::new().mode(0o700).create(&folder)?;
-        let lock = File::create_new(folder.join(LOCK))?;
-        lock.lock()?;
+        let lock = Lock(File::create_new(folder.join(LOCK))?);
+        lock.0.lock()?;
         Ok(Making {
             name,
             folder,
@@ -246,12 +258,12 @@ impl WarmPool {
         let path = folder.join(LOCK);
         let lock = match File::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            lock => lock?,
+            lock => Lock(lock?),
         };
-        lock.lock_shared()?;
+        lock.0.lock_shared()?;
         // Between opening and locking it may have been removed, and even made again.
         let is_same = fs::symlink_metadata(&path)
-            .and_then(|found| Ok((found.dev(), found.ino()) == id_of(&lock)?))
+            .and_then(|found| Ok((found.dev(), found.ino()) == id_of(&lock.0)?))
             .unwrap_or(false);
         if !is_same || self.record(&generation.name).as_ref() != Some(generation) {
             return Ok(None);
