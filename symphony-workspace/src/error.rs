@@ -76,7 +76,7 @@ pub enum WorkspaceError {
     },
     /// The remote with this name or address has objects with SHA-256, and this repository with SHA-1, or the other way: use another hub.
     #[error(
-        "`{0}` uses another hash algorithm than this repository: runs on several hosts need a hub with SHA-1, not SHA-256"
+        "`{0}` uses another hash algorithm than this repository (one SHA-1, the other SHA-256): runs on several hosts need a hub with the same one"
     )]
     OtherObjectFormat(String),
     /// The folder is no repository: `git init`, or go to another folder.

@@ -10,6 +10,9 @@ use crate::whole_file::write_whole;
 
 /// The branch that `HEAD` names until the base is known.
 const FIRST_BRANCH: &str = "ref: refs/heads/main\n";
+/// Digits of an object's name.
+const SHA_1: usize = 40;
+const SHA_256: usize = 64;
 
 /// Makes an empty repository in a folder, unless there is one: without a template, so without its hooks. Two workers may do so at the
 /// same moment, since both write the same.
@@ -22,13 +25,24 @@ pub(super) fn lay_out(folder: &Path) -> Result<(), WorkspaceError> {
         let path = git_dir.join(below);
         fs::create_dir_all(&path).map_err(|source| WorkspaceError::io("make", path, source))?;
     }
-    let none = CommitId::parse(&"0".repeat(40)).expect("forty digits are an object's name");
-    let settings = config_text(&git_dir, &git_dir, &none);
+    write_config(&git_dir, SHA_1)?;
     // `HEAD` comes last: without it this is no repository, and the next worker begins again.
-    for (name, text) in [("config", settings.as_str()), ("HEAD", FIRST_BRANCH)] {
-        let path = git_dir.join(name);
-        write_whole(&path, text.as_bytes())
-            .map_err(|source| WorkspaceError::io("write", path, source))?;
-    }
-    Ok(())
+    write(&git_dir.join("HEAD"), FIRST_BRANCH)
+}
+
+/// Lets an empty repository have objects with SHA-256.
+pub(super) fn use_sha256(git_dir: &Path) -> Result<(), WorkspaceError> {
+    write_config(git_dir, SHA_256)
+}
+
+fn write_config(git_dir: &Path, digits: usize) -> Result<(), WorkspaceError> {
+    let none = CommitId::parse(&"0".repeat(digits)).expect("so many digits are an object's name");
+    write(
+        &git_dir.join("config"),
+        &config_text(git_dir, git_dir, &none),
+    )
+}
+
+fn write(path: &Path, text: &str) -> Result<(), WorkspaceError> {
+    write_whole(path, text.as_bytes()).map_err(|source| WorkspaceError::io("write", path, source))
 }

@@ -6,6 +6,7 @@ use std::fs::File;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 
+use super::lay_out::use_sha256;
 use super::saved::saved_folder;
 use super::{FETCHED_RESULTS, HubClone, RESULTS};
 use crate::change::{RescueRef, overwrite};
@@ -49,11 +50,18 @@ impl HubClone {
     /// run may build on. Its work is saved in this clone.
     ///
     /// # Errors
-    /// When the hub does not answer or has no base, or the worktree cannot be removed because a process works in it.
+    /// When the hub does not answer, has no base, or uses another hash than what was fetched earlier; when the worktree cannot be removed because a process works in it.
     pub fn update(&self, update: &HubUpdate) -> Result<UpdatedClone, WorkspaceError> {
         let repository = &self.repository;
         let _lock = self.lock()?;
-        self.fetch(update)?;
+        match self.fetch(update) {
+            // Which hash the hub uses shows at the first fetch.
+            Err(WorkspaceError::OtherObjectFormat(_)) if repository.is_empty()? => {
+                use_sha256(repository.common_dir())?;
+                self.fetch(update)?;
+            }
+            fetched => fetched?,
+        }
         let at_hub = repository.heads_at_hub()?;
         repository.follow_branches(&at_hub)?;
         if let Some(head) = self.hub().head_branch()? {
@@ -105,6 +113,11 @@ impl HubClone {
 }
 
 impl Repository {
+    /// Returns whether nothing was fetched yet.
+    fn is_empty(&self) -> Result<bool, WorkspaceError> {
+        Ok(self.reader().names_below("refs/")?.is_empty())
+    }
+
     fn heads_at_hub(&self) -> Result<BTreeMap<String, CommitId>, WorkspaceError> {
         let reader = self.reader();
         let mut heads = BTreeMap::new();

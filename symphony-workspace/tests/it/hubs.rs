@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use symphony_core::id::RunId;
 use symphony_workspace::{
@@ -39,13 +39,20 @@ impl Hub {
     }
 
     fn host(&self, name: &str) -> Host {
+        self.host_of(name, &self.control.root)
+    }
+
+    /// A host of another hub.
+    fn host_of(&self, name: &str, address: &Path) -> Host {
         let root = self.folder.path().canonicalize().unwrap().join(name);
         let environment: BTreeMap<OsString, OsString> = std::env::vars_os()
             .filter(|(name, _)| !name.to_string_lossy().starts_with("GIT_"))
             .collect();
-        let address = self.control.root.to_str().unwrap();
-        let clone = HubClone::open(&root, options(), address, &environment).unwrap();
-        Host { root, clone }
+        let clone = HubClone::open(&root, options(), address.to_str().unwrap(), &environment);
+        Host {
+            root,
+            clone: clone.unwrap(),
+        }
     }
 
     fn at(&self, reference: &str) -> Option<CommitId> {
@@ -353,38 +360,59 @@ fn a_hub_that_does_not_answer_changes_nothing() {
     host.update();
 }
 
-#[test]
-fn a_hub_that_names_commits_in_another_way_is_refused_by_name() {
-    let hub = Hub::new();
-    let other = hub.folder.path().join("sha256");
+/// A hub beside another one, whose objects have names by SHA-256.
+fn sha256_beside(hub: &Hub) -> PathBuf {
+    let other = hub.folder.path().canonicalize().unwrap().join("sha256");
     let made = ["init", "-q", "-b", "main", "--object-format=sha256"];
     std::fs::create_dir(&other).unwrap();
     git(&other, &made);
     git(&other, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    other
+}
+
+#[test]
+fn a_clone_has_the_hash_of_its_hub() {
+    let hub = Hub::new();
+    let root = sha256_beside(&hub);
+    let host = hub.host_of("host", &root);
+    let updated = host.update();
+    let base = git(&root, &["rev-parse", "main"]);
+    assert_eq!(base.trim().len(), 64);
+    assert_eq!(updated.base.commit.as_str(), base.trim());
+
+    // and a result goes back
+    let worktree = host.worktree();
+    let commit = commit_file(worktree.path(), "a.txt", "a");
+    let one = run("r1");
+    let pushed = host.clone.push_result(&one, &commit, None).unwrap();
+    assert_eq!(pushed, Pushed::Done);
+    let again = hub.host_of("host", &root);
+    assert_eq!(again.clone.result_of(&one).unwrap(), Some(commit));
+    again.update();
+}
+
+#[test]
+fn a_hub_that_names_commits_in_another_way_is_refused_by_name() {
+    let hub = Hub::new();
+    let other = sha256_beside(&hub);
     let address = other.to_str().unwrap();
-    let environment = BTreeMap::new();
     let is_refused = |error: WorkspaceError| {
         let text = error.to_string();
         assert!(
             matches!(&error, WorkspaceError::OtherObjectFormat(name) if name == address),
             "{error:?}"
         );
-        assert!(text.contains("need a hub with SHA-1"), "{text}");
+        assert!(text.contains("a hub with the same one"), "{text}");
     };
-    let root = hub.folder.path().canonicalize().unwrap().join("host");
-    let clone = HubClone::open(&root, options(), address, &environment).unwrap();
-    let update = HubUpdate {
-        issue: None,
-        result_of: None,
-        now: at(1),
-    };
-    is_refused(clone.update(&update).unwrap_err());
+    // a clone that had something else before
+    hub.host("host").update();
+    is_refused(hub.host_of("host", &other).try_update(None).unwrap_err());
     // and where the control gives it its base
     let repository = Repository::open(&hub.control.root, options()).unwrap();
     let base = repository.base().unwrap();
     is_refused(
         repository
-            .publish_base(address, &environment, &base)
+            .publish_base(address, &BTreeMap::new(), &base)
             .unwrap_err(),
     );
 }
