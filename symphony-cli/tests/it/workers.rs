@@ -384,11 +384,16 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
     let mut control = Control::new("rests", &greeting());
     let mut hub = Daemon::of(&control.project.root);
     control.hand_hub(hub.address());
-    let issues = ["One", "Two", "Three"].map(|title| control.project.add_issue(title));
+    let issues = ["One", "Two", "Three", "Four"].map(|title| control.project.add_issue(title));
     let runs = issues.map(|issue| control.claim_issue(&issue));
-    let host = control.host("h1", 1);
-    let ended = control.until_ended(&runs[0]);
-    assert_eq!(ended.error.unwrap().class.name(), "not_prepared");
+    let mut host = control.host("h1", 2);
+    let is_not_prepared = |control: &Control, run| {
+        let ended = control.until_ended(run);
+        assert_eq!(ended.error.unwrap().class.name(), "not_prepared");
+    };
+    for run in &runs[..2] {
+        is_not_prepared(&control, run);
+    }
     let unprepared = |control: &Control| control.store.workers().unwrap()[0].worker.unprepared;
     until("the hub was asked again, in vain", || {
         (unprepared(&control) >= 2).then_some(())
@@ -404,14 +409,21 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
         "{log}"
     );
     assert!(log.contains(hub.address()), "it names the hub: {log}");
-    for run in &runs[1..] {
+    for run in &runs[2..] {
         assert_eq!(control.run(run).host, None, "it stays in the pool");
     }
+    // a worker that starts again tries one run, and rests
+    let failures = unprepared(&control);
+    host.kill_worker();
+    host.begin(&[]);
+    is_not_prepared(&control, &runs[2]);
+    until("it goes on with what the last worker knew", || {
+        (unprepared(&control) > failures).then_some(())
+    });
+    assert_eq!(control.run(&runs[3]).host, None, "it stays in the pool");
     hub.start();
-    for run in &runs[1..] {
-        let ended = control.until_ended(run);
-        assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
-    }
+    let ended = control.until_ended(&runs[3]);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
     assert_eq!(unprepared(&control), 0);
     let log = host.log();
     assert!(log.contains("The worker takes runs again."), "{log}");

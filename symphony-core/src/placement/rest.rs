@@ -74,6 +74,15 @@ pub enum MayTake {
 }
 
 impl Rest {
+    /// Returns what a worker begins with that starts again on a host of which its predecessor had shown `failures`: one run is tried
+    /// alone. The host may have been repaired meanwhile, so it does not rest first.
+    pub const fn again(failures: u32) -> Self {
+        match failures {
+            0 => Self::None,
+            failures => Self::MayTry { failures },
+        }
+    }
+
     /// Returns what follows from an event. `host` spreads the rests of several hosts, and `now` is the host's own clock.
     ///
     /// Runs that were taken before a rest began say nothing new when they fail as well: `Unprepared` and `Prepared` count only while runs are
@@ -135,6 +144,18 @@ mod tests {
 
     fn host() -> Host {
         Host::parse("build-7").unwrap()
+    }
+
+    #[test]
+    fn a_worker_that_starts_again_on_a_host_that_failed_tries_one_run() {
+        assert_eq!(Rest::again(0).may_take(), MayTake::Any);
+        let rest = Rest::again(3);
+        assert_eq!((rest.may_take(), rest.failures()), (MayTake::One, 0));
+        let now = BootMs::new(0);
+        let rest = rest.after(RestEvent::Took, &host(), now);
+        assert_eq!(rest.may_take(), MayTake::Nothing);
+        let rest = rest.after(RestEvent::Unprepared, &host(), now);
+        assert_eq!(rest.failures(), 4);
     }
 
     #[test]

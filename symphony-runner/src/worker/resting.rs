@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
-use symphony_core::placement::{BootMs, Host, MayTake, Rest, RestEvent};
+use symphony_core::placement::{BootMs, Host, MayTake, Pool, Rest, RestEvent};
 use symphony_core::run::Run;
 use symphony_store::{Store, StoreError};
 use symphony_workspace::HubClone;
@@ -31,6 +31,22 @@ pub(super) struct Resting {
 }
 
 impl Resting {
+    /// Goes on with what the last worker on this host had found out.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn resume(
+        &mut self,
+        store: &Store,
+        pool: &Pool,
+        host: &Host,
+    ) -> Result<(), RunnerError> {
+        let mut workers = store.workers()?.into_iter().map(|seen| seen.worker);
+        let last = workers.find(|worker| worker.pool == *pool && worker.host == *host);
+        self.rest = Rest::again(last.map_or(0, |worker| worker.unprepared));
+        Ok(())
+    }
+
     /// Looks at the runs that this host has, at those that have ended since, and at what the hub answers.
     ///
     /// # Errors

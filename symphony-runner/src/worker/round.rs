@@ -98,6 +98,9 @@ impl<'a> Round<'a> {
             .into_iter()
             .filter(|run| run.pool.as_ref() == Some(self.pool))
             .collect();
+        if self.seen.is_none() {
+            self.resting.resume(store, self.pool, self.host)?;
+        }
         // Before it shows itself: a host that has just failed is shown as resting before anything else is claimed for it.
         self.resting
             .look(self.installation, store, self.host, &own)?;
