@@ -56,7 +56,7 @@ impl RunLog {
             return Ok(LogPart::default());
         };
         let part = read(&reader).map_err(failed)?;
-        let mut day = LogDay::starting(self.started_at);
+        let mut day = self.day_of(&reader, &part).map_err(failed)?;
         let lines = part.lines.iter().zip(&part.offsets).map(|(line, offset)| {
             let text = String::from_utf8_lossy(line);
             log_line_at(&day.parsed(&self.run, &text), *offset)
@@ -66,6 +66,22 @@ impl RunLog {
             start: part.start,
             next: part.next,
         })
+    }
+
+    /// Returns the day on which a part begins. At the end of a log it follows from the time at which the file was last written; further up
+    /// it is the first day of the run, since the lines say the time of the day only.
+    fn day_of(&self, reader: &LogReader, part: &ReadPart) -> std::io::Result<LogDay> {
+        let start = LogDay::starting(self.started_at);
+        let left = reader.written().saturating_sub(part.next);
+        if part.start == 0 || left >= PART_BYTES as u64 {
+            return Ok(start);
+        }
+        let mut read = start.clone();
+        for line in &part.lines {
+            read.parsed(&self.run, &String::from_utf8_lossy(line));
+        }
+        let end = reader.changed_at()?;
+        Ok(LogDay::ending(self.started_at, &read, end))
     }
 
     /// Reads what comes after an offset.
@@ -95,4 +111,40 @@ pub(crate) fn lines_from(session: &Session, run: &Run, offset: u64) -> Result<Lo
 /// Reads the lines of a run's log before an offset.
 pub(crate) fn lines_before(session: &Session, run: &Run, offset: u64) -> Result<LogPart, Failure> {
     RunLog::of(session, run)?.read(|reader| reader.before(offset, PART_BYTES))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_long_log_is_on_the_day_on_which_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let early = "08:00:00 [text] begun\n".repeat(PART_BYTES / 10);
+        std::fs::write(&path, format!("{early}09:30:00 [text] three days later\n")).unwrap();
+        let written: Timestamp = "2026-03-04T09:30:01Z".parse().unwrap();
+        let since_epoch = u64::try_from(written.as_millisecond()).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_millis(since_epoch))
+            .unwrap();
+
+        let log = RunLog {
+            run: RunId::parse("r1").unwrap(),
+            started_at: "2026-03-01T08:00:00Z".parse().unwrap(),
+            path,
+        };
+        let drawn = |part: LogPart| part.lines.last().unwrap().0.clone();
+        let tail = log
+            .read(|reader| reader.tail(PART_BYTES, LastLine::IsWhole))
+            .unwrap();
+        let after = log.after(tail.start, LastLine::IsWhole).unwrap();
+        for last in [drawn(tail), drawn(after)] {
+            assert!(last.contains("2026-03-04T09:30:00"), "{last}");
+        }
+        let first = drawn(log.after(0, LastLine::IsWhole).unwrap());
+        assert!(first.contains("2026-03-01T08:00:00"), "{first}");
+    }
 }
