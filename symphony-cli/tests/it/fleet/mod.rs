@@ -86,7 +86,7 @@ fn a_fleet_under_faults_does_every_issue_once() {
         hosts: HOSTS,
         slots: if is_whole { 16 } else { 2 },
         issues: counts.issues,
-        divisor: if is_whole { 1 } else { 6 },
+        divisor: if is_whole { 1 } else { 10 },
     };
     let seed = Chance::new().below(usize::MAX) as u64;
     let found = story.play(&plan(counts, usize::from(HOSTS), story.lease(), seed));

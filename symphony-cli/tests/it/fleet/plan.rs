@@ -52,19 +52,12 @@ impl Counts {
         server_kills: 1,
     };
 
-    /// What each change passes: the faults of a tenth, and as many issues as are merged while they last.
-    pub(super) const CHANGE: Self = Self {
-        issues: 60,
-        ..Self::TENTH
-    };
-
-    /// Returns the counts that `SYMPHONY_TEST_FLEET` names: `whole`, `tenth`, or those of a change.
+    /// Returns the counts that `SYMPHONY_TEST_FLEET` names: `whole`, or without it a tenth, which each change passes.
     pub(super) fn named(name: Option<&str>) -> Self {
         match name {
             Some("whole") => Self::WHOLE,
-            Some("tenth") => Self::TENTH,
-            Some(other) => panic!("SYMPHONY_TEST_FLEET is {other}; expected `whole` or `tenth`"),
-            None => Self::CHANGE,
+            Some(other) => panic!("SYMPHONY_TEST_FLEET is {other}; expected `whole`"),
+            None => Self::TENTH,
         }
     }
 
