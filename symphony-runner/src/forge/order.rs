@@ -106,15 +106,19 @@ impl ForgeMerge<'_> {
                 remote: settings.remote.clone(),
             }));
         }
+        let Some(checkout) = repository.base_checkout(&base)? else {
+            return Ok(());
+        };
         // the base will have both: what it has there already, and the change
         for commit in [&theirs, &head] {
-            if let Some((path, files)) = repository.checkout_in_the_way(&base, &ours, commit)? {
-                let checkout = CheckoutInTheWay {
+            let files = repository.in_the_way_of(commit, &checkout, &ours)?;
+            if !files.is_empty() {
+                let found = CheckoutInTheWay {
                     pr: self.pr.id,
-                    path: path.display().to_string(),
+                    path: checkout.path().display().to_string(),
                     files,
                 };
-                return Err(NotMerged::found(self.pr, MergeObstacle::Checkout(checkout)).into());
+                return Err(NotMerged::found(self.pr, MergeObstacle::Checkout(found)).into());
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::outside::{BaseView, CheckoutInTheWay, MergeObstacle, OpenInto};
 use symphony_core::pull_request::PullRequest;
 use symphony_store::{Project, Store};
-use symphony_workspace::{BranchName, CommitId, Repository, WorkspaceError};
+use symphony_workspace::{BaseCheckout, BranchName, CommitId, Repository, WorkspaceError};
 
 use crate::error::RunnerError;
 use crate::merge::MergeOptions;
@@ -14,6 +14,23 @@ use crate::merge::not_merged::{MergeRefusal, NotMerged};
 use crate::merge::unpublished::unpublished_head;
 use crate::repository::open_repository;
 use crate::upkeep::rewound::returning_commits;
+
+/// Looks once at the checkout of a base into which approved pull requests can be merged; `None` when it is not checked out, or there are none.
+///
+/// # Errors
+/// When the repository cannot be opened, or git fails.
+pub(crate) fn checkout_for(
+    project: &Project,
+    config: &ProjectConfig,
+    base: &str,
+    open: &[&OpenInto],
+) -> Result<Option<BaseCheckout>, RunnerError> {
+    if !open.iter().any(|open| open.is_approved) {
+        return Ok(None);
+    }
+    let repository = open_repository(project, config)?;
+    Ok(repository.base_checkout(&BranchName::parse(base)?)?)
+}
 
 /// Adds the unwanted content of a pull request that a person may merge. If git cannot look now, the next tick tries
 /// again.
@@ -26,6 +43,7 @@ pub(crate) fn look_for_unwanted(
     config: &ProjectConfig,
     open: &OpenInto,
     base: &CommitId,
+    checkout: Option<&BaseCheckout>,
     view: &mut BaseView,
 ) -> Result<(), RunnerError> {
     let head = RunnerError::commit(
@@ -45,15 +63,15 @@ pub(crate) fn look_for_unwanted(
     view.unpublished.extend(unpublished);
     let returning = returning_commits(store, &repository, incoming)?;
     view.returning.extend(returning);
-    if open.is_approved {
-        let branch = BranchName::parse(&open.base)?;
-        let found = repository.checkout_in_the_way(&branch, base, &head)?;
-        view.overwriting
-            .extend(found.map(|(path, files)| CheckoutInTheWay {
+    if let Some(checkout) = checkout.filter(|_| open.is_approved) {
+        let files = repository.in_the_way_of(&head, checkout, base)?;
+        if !files.is_empty() {
+            view.overwriting.push(CheckoutInTheWay {
                 pr: open.pr,
-                path: path.display().to_string(),
+                path: checkout.path().display().to_string(),
                 files,
-            }));
+            });
+        }
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use symphony_workspace::{
 
 use super::observed::Observed;
 use crate::error::RunnerError;
-use crate::merge::content::look_for_unwanted;
+use crate::merge::content::{checkout_for, look_for_unwanted};
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
 use crate::upkeep::rewound::rewound_base;
 
@@ -107,9 +107,16 @@ pub(super) fn look_for_obstacles(
             let waits_for_person =
                 |open: &&&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
             let into = here.iter().filter(|open| open.base == **name);
-            for open in into.filter(waits_for_person) {
+            let into: Vec<&OpenInto> = into.filter(waits_for_person).copied().collect();
+            let checkout = checkout_for(project, config, name, &into).unwrap_or_else(|error| {
+                tracing::warn!(project = %id, base = %name, %error, "the checkout of a base was not looked at");
+                None
+            });
+            for open in into {
                 let view = &mut observed.snapshot.base;
-                if let Err(error) = look_for_unwanted(store, project, config, open, &head, view) {
+                let unwanted =
+                    look_for_unwanted(store, project, config, open, &head, checkout.as_ref(), view);
+                if let Err(error) = unwanted {
                     tracing::warn!(pr = %open.pr, %error, "it is not known whether it can be merged");
                 }
                 match conflict_with(project, config, open, &head) {

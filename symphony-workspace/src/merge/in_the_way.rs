@@ -12,24 +12,46 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
 
-/// Returns the changed or untracked paths of a checkout, ignored or not, that a move of it would overwrite: files with
-/// changes, files and folders in the place of a new file, files in the place of a new file's folder.
-pub(super) fn in_the_way(
-    checkout: &Git,
-    from: &CommitId,
-    to: &CommitId,
-) -> Result<Vec<String>, WorkspaceError> {
-    let changes: BTreeSet<String> = tracked_changes(checkout)?.into_iter().collect();
-    let touched = touched(checkout, from, to)?;
-    let mut found = BTreeSet::new();
-    for (name, blobs) in &touched {
-        if changes.contains(name) {
-            found.insert(name.clone());
-        } else if blobs.old.is_none() {
-            found.extend(in_the_place_of(checkout, blobs, &touched)?);
-        }
+/// The checkout of a base, and the tracked files in it that have uncommitted changes.
+#[derive(Debug)]
+pub struct BaseCheckout {
+    git: Git,
+    changes: BTreeSet<String>,
+}
+
+impl BaseCheckout {
+    pub(super) fn at(git: Git) -> Result<Self, WorkspaceError> {
+        let changes = tracked_changes(&git)?.into_iter().collect();
+        Ok(Self { git, changes })
     }
-    Ok(found.into_iter().collect())
+
+    pub(super) const fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// Returns where it is.
+    pub fn path(&self) -> &Path {
+        self.git.work_tree()
+    }
+
+    /// Returns the changed or untracked paths, ignored or not, that a move of the checkout would overwrite: files with changes,
+    /// files and folders in the place of a new file, files in the place of a new file's folder.
+    pub(super) fn in_the_way(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+    ) -> Result<Vec<String>, WorkspaceError> {
+        let touched = touched(&self.git, from, to)?;
+        let mut found = BTreeSet::new();
+        for (name, blobs) in &touched {
+            if self.changes.contains(name) {
+                found.insert(name.clone());
+            } else if blobs.old.is_none() {
+                found.extend(in_the_place_of(&self.git, blobs, &touched)?);
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
 }
 
 /// Returns what is in the place of a new file.

@@ -1,10 +1,10 @@
 //! Moving the base by compare-and-swap, together with the checkout that shows it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use symphony_core::outside::MERGED_BY;
 
-use super::in_the_way::in_the_way;
+use super::in_the_way::BaseCheckout;
 use super::into_worktree::{index_shows, move_checkout};
 use super::plan::merge_trees;
 use crate::change::touched;
@@ -100,19 +100,21 @@ impl Repository {
         let Some(checkout) = self.checkout_of(base)? else {
             return move_ref(&self.git, &base.reference(), Expect::At(from), to, why);
         };
-        let changes = in_the_way(&checkout, from, to)?;
+        let seen = BaseCheckout::at(checkout)?;
+        let changes = seen.in_the_way(from, to)?;
         if !changes.is_empty() {
             return Err(WorkspaceError::CheckoutDirty {
-                path: checkout.work_tree().to_owned(),
+                path: seen.path().to_owned(),
                 files: changes,
             });
         }
+        let checkout = seen.git();
         // The note comes first, so that a crash between the folder and the ref is found and repaired.
         let note = self.note_move(base, from, to, checkout.work_tree())?;
         Failpoint::MergeNoted.reach();
         // The folder moves before the ref: git refuses here if a file is in the way, and the base is untouched. The
         // other way round, the checkout would show the merge as staged reversals until it follows.
-        if let Some(files) = move_checkout(&checkout, from, to)? {
+        if let Some(files) = move_checkout(checkout, from, to)? {
             note.remove()?;
             return Err(WorkspaceError::CheckoutDirty {
                 path: checkout.work_tree().to_owned(),
@@ -131,13 +133,13 @@ impl Repository {
         };
         let unconfirmed = Unconfirmed::of(Some(from), Some(to), found.as_ref());
         let shows_base = match &found {
-            Some(found) => index_shows(&checkout, found, &touched(&checkout, from, to)?)?,
+            Some(found) => index_shows(checkout, found, &touched(checkout, from, to)?)?,
             None => false,
         };
         match checkout_after(unconfirmed, shows_base) {
             CheckoutAfter::Stays => {}
             CheckoutAfter::GoesBack => {
-                move_checkout(&checkout, to, from)?;
+                move_checkout(checkout, to, from)?;
             }
         }
         note.remove()?;
@@ -147,30 +149,34 @@ impl Repository {
         }
     }
 
-    /// Returns the checkout of a base, and the files in it that a merge of `head` would overwrite; `None` when the base
-    /// is not checked out, nothing is in the way, or the merge conflicts. An interrupted move is no obstacle, since the
-    /// next merge takes it back.
+    /// Looks at the checkout of a base; `None` when it is not checked out. An interrupted move is no obstacle to a merge, which takes it
+    /// back, so then it is `None` as well.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn base_checkout(&self, base: &BranchName) -> Result<Option<BaseCheckout>, WorkspaceError> {
+        match self.checkout_of(base)? {
+            Some(git) if !self.is_move_noted() => BaseCheckout::at(git).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the files in the checkout of a base, which is at this commit, that a merge of `head` would overwrite; none when the merge
+    /// conflicts.
     ///
     /// # Errors
     /// [`WorkspaceError::CommitMissing`], and when git fails.
-    pub fn checkout_in_the_way(
+    pub fn in_the_way_of(
         &self,
-        base: &BranchName,
-        at: &CommitId,
         head: &CommitId,
-    ) -> Result<Option<(PathBuf, Vec<String>)>, WorkspaceError> {
+        checkout: &BaseCheckout,
+        at: &CommitId,
+    ) -> Result<Vec<String>, WorkspaceError> {
         self.require_commit(head)?;
-        let Some(checkout) = self.checkout_of(base)? else {
-            return Ok(None);
-        };
-        if self.is_move_noted() {
-            return Ok(None);
+        match merge_trees(&self.git, at, head)? {
+            Ok(tree) => checkout.in_the_way(at, &tree),
+            Err(_) => Ok(Vec::new()),
         }
-        let Ok(tree) = merge_trees(&self.git, at, head)? else {
-            return Ok(None);
-        };
-        let files = in_the_way(&checkout, at, &tree)?;
-        Ok((!files.is_empty()).then(|| (checkout.work_tree().to_owned(), files)))
     }
 
     /// Returns git at the checkout that has a branch; `None` when it is not checked out.

@@ -7,6 +7,7 @@ mod journal;
 mod plan;
 mod style;
 
+pub use in_the_way::BaseCheckout;
 pub use into_base::MergedBy;
 pub use plan::MergePlan;
 pub(crate) use plan::merge_trees;

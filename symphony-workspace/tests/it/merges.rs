@@ -102,14 +102,12 @@ fn a_merge_is_refused_when_anything_is_in_doubt() {
     write(project.root.join("new.txt"), "untracked, and in the way\n");
     let error = merge(&repository, &fine, &head, MergeStyle::FastForward).unwrap_err();
     // it is known before anybody tries
-    let seen = repository.checkout_in_the_way(&branch("main"), &fine, &head);
-    let (path, files) = seen.unwrap().unwrap();
-    assert_eq!(
-        (path, files),
-        (project.root.clone(), vec!["new.txt".to_owned()])
-    );
-    let other = repository.checkout_in_the_way(&branch("main"), &fine, &without);
-    assert_eq!(other.unwrap().unwrap().1, ["new.txt"]);
+    let checkout = repository.base_checkout(&branch("main")).unwrap().unwrap();
+    assert_eq!(checkout.path(), project.root);
+    for change in [&head, &without] {
+        let files = repository.in_the_way_of(change, &checkout, &fine);
+        assert_eq!(files.unwrap(), ["new.txt"]);
+    }
     assert!(
         matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &["new.txt"]),
         "{error}"
