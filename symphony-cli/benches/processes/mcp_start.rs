@@ -11,8 +11,6 @@ use super::peers;
 use super::project::Project;
 
 const ROUNDS: usize = 15;
-/// Tools that a human's client is offered.
-const TOOLS: usize = 18;
 
 /// A server that answered; it is ended when the value is dropped.
 struct Server {
@@ -76,7 +74,8 @@ pub(crate) fn run() {
     let pss = tree_kib(server.child.id());
     let tools = server.tools.clone();
     drop(server);
-    assert_eq!(tools.as_array().map(Vec::len), Some(TOOLS), "{tools}");
+    let count = tools.as_array().map_or(0, Vec::len);
+    assert!(count > 0, "{tools}");
     let listed = project.folder.path().join("tools.json");
     std::fs::write(&listed, tools.to_string()).unwrap();
 
@@ -120,7 +119,8 @@ fn against_node(ours: &mut Command, pss: u64, place: &PathBuf, listed: &PathBuf)
     node.arg(&bundle).arg(listed).current_dir(place);
     let server = Server::start(&mut tsx);
     let tsx_pss = tree_kib(server.child.id());
-    assert_eq!(server.tools.as_array().map(Vec::len), Some(TOOLS));
+    let tools: Value = serde_json::from_slice(&std::fs::read(listed).unwrap()).unwrap();
+    assert_eq!(server.tools, tools);
     drop(server);
     let [start, with_tsx, bundled] = in_turn(
         ROUNDS,
