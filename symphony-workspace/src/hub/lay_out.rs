@@ -36,7 +36,7 @@ pub(super) fn use_sha256(git_dir: &Path) -> Result<(), WorkspaceError> {
 }
 
 fn write_config(git_dir: &Path, digits: usize) -> Result<(), WorkspaceError> {
-    let none = CommitId::parse(&"0".repeat(digits)).expect("so many digits are an object's name");
+    let none = CommitId::parse(&"0".repeat(digits)).expect("zeros are an object's name");
     write(
         &git_dir.join("config"),
         &config_text(git_dir, git_dir, &none),
