@@ -151,13 +151,17 @@ fn check(dispatch: &ProfileDispatch, built: &BuiltPrompt) {
         Ok(built),
         "the same input gives the same bytes"
     );
-    let chars: Vec<char> = dispatch.issue.description.trim_end().chars().collect();
-    let kept: String = chars.iter().skip(chars.len() - (4 * 1_200 - 14)).collect();
-    let description = ["\n...(truncated)", kept.as_str()].concat();
+    let (_, behind) = built
+        .user
+        .split_once("\n...(truncated)")
+        .expect("the description is cut");
+    let (kept, _) = behind.split_once("\nuntrusted-").expect("its block ends");
     assert!(
-        built.user.contains(&description),
+        dispatch.issue.description.trim_end().ends_with(kept),
         "the description keeps its end"
     );
+    let chars = kept.chars().count();
+    assert!((4_000..=6_000).contains(&chars), "{chars} characters of it");
     let total = built.user.chars().count().div_ceil(4) as u64;
     assert_eq!(
         built.report.user_tokens.get(),
