@@ -64,7 +64,7 @@ impl Repository {
             let path = git_dir.join(folder);
             fs::create_dir_all(&path).map_err(|source| WorkspaceError::io("make", path, source))?;
         }
-        let settings = config_text(git_dir, self.common_dir(), head);
+        let settings = config_text(git_dir, self.common_dir(), head.is_sha256());
         let head = format!("ref: {}\n", branch.reference());
         for (name, text) in [("config", settings), ("HEAD", head)] {
             let path = git_dir.join(name);

@@ -121,7 +121,7 @@ impl Repository {
             let modules = place.git_dir.join(MODULES);
             fs::create_dir_all(&modules)?;
             symlink(modules, folder.join(MODULES))?;
-            let config = config_text(folder, &place.common_dir, &note.head) + &settings;
+            let config = config_text(folder, &place.common_dir, note.head.is_sha256()) + &settings;
             fs::write(folder.join("config"), config)
         };
         write().map_err(|source| WorkspaceError::io("make the git folder", folder, source))?;

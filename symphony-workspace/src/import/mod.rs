@@ -298,7 +298,7 @@ impl Repository {
                 .collect();
             let lines: String = lines.into_iter().collect();
             fs::write(git_dir.join("packed-refs"), lines)?;
-            let config = config_text(git_dir, self.common_dir(), any) + SETTINGS;
+            let config = config_text(git_dir, self.common_dir(), any.is_sha256()) + SETTINGS;
             fs::write(git_dir.join("config"), config)
         };
         write().map_err(|source| WorkspaceError::io("lay out", git_dir, source))?;

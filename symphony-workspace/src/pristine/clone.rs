@@ -134,7 +134,7 @@ impl Repository {
     ) -> Result<Pristine, WorkspaceError> {
         let git_dir = path.join(".git");
         self.lay_out(&git_dir, at)?;
-        let settings = config_text(&git_dir, self.common_dir(), at);
+        let settings = config_text(&git_dir, self.common_dir(), at.is_sha256());
         write(&git_dir.join("config"), settings.as_bytes())?;
         write(&git_dir.join("packed-refs"), &self.refs_to_copy()?)?;
         let git = self.git.at(Place {

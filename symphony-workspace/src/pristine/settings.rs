@@ -7,8 +7,6 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::commit_id::CommitId;
-
 /// What a file system can do, found out as `git init` does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileSystem {
@@ -36,12 +34,8 @@ impl FileSystem {
 }
 
 /// Returns the configuration file of a clone in a git folder, which is there already.
-pub(crate) fn config_text(git_dir: &Path, common_dir: &Path, commit: &CommitId) -> String {
-    text_of(
-        FileSystem::of(git_dir),
-        commit.is_sha256(),
-        &common_dir.join("lfs"),
-    )
+pub(crate) fn config_text(git_dir: &Path, common_dir: &Path, is_sha256: bool) -> String {
+    text_of(FileSystem::of(git_dir), is_sha256, &common_dir.join("lfs"))
 }
 
 fn text_of(file_system: FileSystem, is_sha256: bool, lfs: &Path) -> String {
