@@ -151,17 +151,19 @@ fn check(dispatch: &ProfileDispatch, built: &BuiltPrompt) {
         Ok(built),
         "the same input gives the same bytes"
     );
-    let (_, behind) = built
-        .user
-        .split_once("\n...(truncated)")
-        .expect("the description is cut");
-    let (kept, _) = behind.split_once("\nuntrusted-").expect("its block ends");
+    let mut parts = built.report.user.iter();
+    let cap = parts
+        .find(|part| part.part == "description")
+        .and_then(|part| part.cap)
+        .expect("the description has a cap");
+    let room = usize::try_from(4 * cap.get()).expect("a few thousand") - 14;
+    let chars: Vec<char> = dispatch.issue.description.trim_end().chars().collect();
+    let kept: String = chars.iter().skip(chars.len() - room).collect();
+    let description = ["\n...(truncated)", kept.as_str(), "\n"].concat();
     assert!(
-        dispatch.issue.description.trim_end().ends_with(kept),
+        built.user.contains(&description),
         "the description keeps its end"
     );
-    let chars = kept.chars().count();
-    assert!((4_000..=6_000).contains(&chars), "{chars} characters of it");
     let total = built.user.chars().count().div_ceil(4) as u64;
     assert_eq!(
         built.report.user_tokens.get(),
