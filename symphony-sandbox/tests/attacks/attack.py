@@ -626,8 +626,9 @@ def open_posix_queue():
 def live_on_in_another_session():
     """The test looks whether the process with this variable is there after the sandbox was killed."""
     environment = dict(os.environ, SURVIVOR=FACTS["survivor"])
-    subprocess.Popen(["sleep", "60"], env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    print("started", flush=True)
+    # it says itself that it has started: for a moment in `execve`, its environment cannot be seen
+    survivor = [sys.executable, "-c", "import time; print('started', flush=True); time.sleep(60)"]
+    subprocess.Popen(survivor, env=environment, start_new_session=True, stderr=subprocess.DEVNULL)
     time.sleep(60)
 
 
