@@ -49,7 +49,9 @@ const SECRETS: &[&str] = &[
     "home/.config/autostart/other.desktop",
 ];
 
-/// The project that each row gets a copy of.
+/// The project that each row gets a copy of, and the folder of all rows.
+///
+/// They are removed together in the end: ext4 takes up to a second to find room for a row among files that have just been removed.
 pub(crate) struct Template {
     folder: tempfile::TempDir,
     /// The commit of a branch that the agent has nothing to do with.
@@ -78,7 +80,7 @@ impl Template {
 
 /// The machine of one row.
 pub(crate) struct Fixture {
-    folder: tempfile::TempDir,
+    base: PathBuf,
     victim: Child,
     facts: Value,
     /// Descriptors that everything started meanwhile inherits.
@@ -87,8 +89,8 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) fn new(template: &Template) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let base = folder.path();
+        let folder = tempfile::tempdir_in(template.folder.path()).expect("a temporary folder");
+        let base: &Path = &folder.keep();
         fs::set_permissions(base, fs::Permissions::from_mode(0o700)).expect("its mode");
         for path in SECRETS {
             write(base, path, SECRET);
@@ -116,7 +118,7 @@ impl Fixture {
             ),
         ];
         let mut fixture = Self {
-            folder,
+            base: base.to_owned(),
             victim,
             facts,
             inherited,
@@ -134,7 +136,7 @@ impl Fixture {
     }
 
     pub(crate) fn base(&self) -> &Path {
-        self.folder.path()
+        &self.base
     }
 
     pub(crate) fn add(&mut self, name: &str, value: Value) {
