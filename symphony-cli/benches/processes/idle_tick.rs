@@ -9,7 +9,7 @@ use super::peers;
 use super::project::Project;
 
 const ROUNDS: usize = 41;
-/// Issues that wait for a dependency, in front of everything else.
+/// Issues that wait for each other in a circle, so that none can begin, in front of everything else.
 const BLOCKED: i64 = 10_000;
 
 /// Fills the backlog as years leave it: most issues done or cancelled, some in the backlog, some that wait for others.
@@ -28,6 +28,13 @@ fn fill(project: &Project, issues: i64) {
                     i % 5, i, i, i <= ?3
              FROM n",
             params![id, issues, BLOCKED.min(issues / 2)],
+        )
+        .unwrap();
+    connection
+        .execute(
+            "INSERT INTO issue_dependency (issue, depends_on)
+             SELECT id, 'BEN-' || CASE number WHEN 1 THEN ?1 ELSE number - 1 END FROM issue WHERE status = 'todo'",
+            [BLOCKED.min(issues / 2)],
         )
         .unwrap();
     connection

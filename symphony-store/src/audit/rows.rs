@@ -101,6 +101,12 @@ const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I12,
+        "SELECT i.id, 'idle_dependencies is ' || i.idle_dependencies || ', idle are ' || n FROM
+         (SELECT i.id, i.idle_dependencies, (SELECT count(*) FROM idle_dependency d WHERE d.issue = i.id) AS n FROM issue i) i
+         WHERE i.idle_dependencies <> n",
+    ),
+    (
+        Invariant::I12,
         "SELECT 'project ' || project, 'it counts ' || sum(counted) || ' issues as ' || status || ', there are ' || sum(found) FROM
          (SELECT project, status, n AS counted, 0 AS found FROM issue_count
           UNION ALL SELECT project, status, 0, count(*) FROM issue GROUP BY project, status) c

@@ -78,7 +78,8 @@ fn last_failure(conn: &Connection, issue: &str) -> Result<Option<String>, StoreE
 const GONE_SQL: &str = concat!(
     "SELECT i.id, i.title, ",
     since!(),
-    " AS since FROM issue i INDEXED BY issue_waiting WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies > 0
+    " AS since FROM issue i INDEXED BY issue_waiting_idly
+      WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies > 0 AND i.idle_dependencies > 0
       AND EXISTS (SELECT 1 FROM issue_dependency d JOIN issue o ON o.id = d.depends_on JOIN project g ON g.id = o.project
                   WHERE d.issue = i.id AND (o.status = 'cancelled' OR o.status <> 'done' AND g.removed_at IS NOT NULL)) LIMIT ?2"
 );
@@ -113,8 +114,8 @@ const NEEDED_SQL: &str = concat!(
     "SELECT i.id, i.title, w.waits, ",
     since!(),
     " AS since FROM (
-         SELECT t.id AS waits, d.depends_on AS needed FROM issue t INDEXED BY issue_waiting
-         JOIN issue_dependency d ON d.issue = t.id WHERE t.project = ?1 AND t.status = 'todo' AND t.open_dependencies > 0
+         SELECT t.id AS waits, d.depends_on AS needed FROM issue t INDEXED BY issue_waiting_idly JOIN issue_dependency d ON d.issue = t.id
+         WHERE t.project = ?1 AND t.status = 'todo' AND t.open_dependencies > 0 AND t.idle_dependencies > 0
          UNION ALL
          SELECT b.id, c.id FROM issue b INDEXED BY issue_blocked
          JOIN issue c ON c.parent = b.id WHERE b.project = ?1 AND b.status = 'blocked' AND b.blocked_by = 'subtasks') w
@@ -342,11 +343,11 @@ mod tests {
         for (sql, index) in [
             (BLOCKED_SQL, "issue_blocked"),
             (SPENT_SQL, "issue_spent"),
-            (GONE_SQL, "issue_waiting"),
+            (GONE_SQL, "issue_waiting_idly"),
             (ACCEPTANCE_SQL, "issue_review"),
             (UNCHANGED_SQL, "issue_intake_unchanged"),
             (UNPUBLISHED_SQL, "pull_request_state"),
-            (NEEDED_SQL, "issue_waiting"),
+            (NEEDED_SQL, "issue_waiting_idly"),
             (NEEDED_SQL, "issue_blocked"),
             (UNPUBLISHED_SQL, "publication_pull_request"),
             (NOT_PREPARED_SQL, "issue_review"),

@@ -357,6 +357,11 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     ),
     (
         Invariant::I12,
+        "UPDATE issue SET idle_dependencies = 1 WHERE id = 'DEM-6'",
+        &["I12 DEM-6: idle_dependencies is 1, idle are 0"],
+    ),
+    (
+        Invariant::I12,
         "UPDATE issue SET done_subtasks = 1 WHERE id = 'DEM-5'",
         &["I12 DEM-5: it counts 1 open and 1 done sub-tasks; there are 1 and 0"],
     ),

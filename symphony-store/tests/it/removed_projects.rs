@@ -11,6 +11,15 @@ fn leaving() -> ProjectId {
     ProjectId::parse("leaving").unwrap()
 }
 
+fn new_leaving() -> NewProject {
+    NewProject {
+        id: leaving(),
+        name: "Leaving".into(),
+        root: "/leaving".into(),
+        prefix: "OUT".into(),
+    }
+}
+
 fn add_to(store: &mut Store, to: ProjectId, title: &str, before: &[&IssueId]) -> IssueId {
     let new = NewIssue {
         project: to,
@@ -23,13 +32,7 @@ fn add_to(store: &mut Store, to: ProjectId, title: &str, before: &[&IssueId]) ->
 /// A store with a second project: an issue of it that is done, two that are open, and what depends on them in the first.
 fn two_projects() -> (Store, [IssueId; 4]) {
     let mut store = store();
-    let new = NewProject {
-        id: leaving(),
-        name: "Leaving".into(),
-        root: "/leaving".into(),
-        prefix: "OUT".into(),
-    };
-    store.add_project(&human(1), &new).unwrap();
+    store.add_project(&human(1), &new_leaving()).unwrap();
     let done = add_to(&mut store, leaving(), "Done", &[]);
     store
         .move_issue(
@@ -90,7 +93,7 @@ fn what_depends_on_a_project_that_leaves_waits_for_a_person_goes_with_it_or_goes
 }
 
 #[test]
-fn a_backlog_that_left_with_its_project_is_not_asked_for() {
+fn a_backlog_that_left_with_its_project_is_not_asked_for_until_it_is_back() {
     let (mut store, [open, behind, ..]) = two_projects();
     for issue in [&open, &behind] {
         let shelved = IssueEvent::Shelved;
@@ -99,8 +102,20 @@ fn a_backlog_that_left_with_its_project_is_not_asked_for() {
     store
         .remove_project(&human(5), &leaving(), DependentsFate::Keep)
         .unwrap();
-    let kinds: Vec<InboxKind> = waiting(&store).into_iter().map(|(kind, _)| kind).collect();
-    assert_eq!(kinds, [InboxKind::Dependency]);
+    let kinds = |store: &Store| -> Vec<InboxKind> {
+        waiting(store).into_iter().map(|(kind, _)| kind).collect()
+    };
+    assert_eq!(kinds(&store), [InboxKind::Dependency]);
+    assert_sound(&mut store);
+    store.add_project(&human(6), &new_leaving()).unwrap();
+    assert_eq!(kinds(&store), [InboxKind::Needed; 2]);
+    assert_sound(&mut store);
+    let unshelved = IssueEvent::Queued;
+    for issue in [&open, &behind] {
+        store.move_issue(&human(7), issue, &unshelved).unwrap();
+    }
+    assert_eq!(kinds(&store), []);
+    assert_sound(&mut store);
 }
 
 #[test]

@@ -30,7 +30,7 @@ CREATE TABLE issue (
     has_worktree         INTEGER NOT NULL DEFAULT 0 CHECK (has_worktree IN (0, 1)),
     delete_branch        INTEGER NOT NULL DEFAULT 0 CHECK (delete_branch IN (0, 1)),
     created_at           INTEGER NOT NULL,
-    updated_at           INTEGER NOT NULL, open_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (open_subtasks >= 0), done_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (done_subtasks >= 0), intake TEXT CHECK (intake IN ('changed', 'unchanged')), rescued_branch TEXT, provider TEXT CHECK (provider IS NULL OR provider <> ''), model TEXT CHECK (model IS NULL OR model <> ''), is_proposed INTEGER NOT NULL DEFAULT 0 CHECK (is_proposed IN (0, 1)), has_delivery INTEGER NOT NULL DEFAULT 0 CHECK (has_delivery IN (0, 1)),
+    updated_at           INTEGER NOT NULL, open_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (open_subtasks >= 0), done_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (done_subtasks >= 0), intake TEXT CHECK (intake IN ('changed', 'unchanged')), rescued_branch TEXT, provider TEXT CHECK (provider IS NULL OR provider <> ''), model TEXT CHECK (model IS NULL OR model <> ''), is_proposed INTEGER NOT NULL DEFAULT 0 CHECK (is_proposed IN (0, 1)), has_delivery INTEGER NOT NULL DEFAULT 0 CHECK (has_delivery IN (0, 1)), idle_dependencies INTEGER NOT NULL DEFAULT 0 CHECK (idle_dependencies >= 0),
     UNIQUE (project, number),
     CHECK ((status = 'blocked') = (blocked_by IS NOT NULL))
 ) STRICT;
@@ -763,4 +763,23 @@ CREATE TRIGGER issue_discounted AFTER DELETE ON issue BEGIN
     UPDATE issue_count SET n = n - 1 WHERE project = OLD.project AND status = OLD.status;
 END;
 CREATE INDEX run_spending_of_project ON run_spending (project, day);
+CREATE VIEW idle_dependency AS
+    SELECT d.issue, d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on JOIN project g ON g.id = o.project
+    WHERE o.status IN ('backlog', 'cancelled') OR g.removed_at IS NOT NULL;
+CREATE INDEX issue_waiting_idly ON issue (project, id) WHERE status = 'todo' AND open_dependencies > 0 AND idle_dependencies > 0;
+CREATE TRIGGER dependency_added AFTER INSERT ON issue_dependency BEGIN
+    UPDATE issue SET idle_dependencies = (SELECT count(*) FROM idle_dependency d WHERE d.issue = issue.id) WHERE id = NEW.issue;
+END;
+CREATE TRIGGER dependency_removed AFTER DELETE ON issue_dependency BEGIN
+    UPDATE issue SET idle_dependencies = (SELECT count(*) FROM idle_dependency d WHERE d.issue = issue.id) WHERE id = OLD.issue;
+END;
+CREATE TRIGGER dependency_moved AFTER UPDATE OF status, project ON issue
+WHEN (NEW.status IN ('backlog', 'cancelled')) <> (OLD.status IN ('backlog', 'cancelled')) OR NEW.project <> OLD.project BEGIN
+    UPDATE issue SET idle_dependencies = (SELECT count(*) FROM idle_dependency d WHERE d.issue = issue.id)
+    WHERE id IN (SELECT issue FROM issue_dependency WHERE depends_on = NEW.id);
+END;
+CREATE TRIGGER dependency_left AFTER UPDATE OF removed_at ON project WHEN NEW.removed_at IS NOT OLD.removed_at BEGIN
+    UPDATE issue SET idle_dependencies = (SELECT count(*) FROM idle_dependency d WHERE d.issue = issue.id)
+    WHERE id IN (SELECT d.issue FROM issue o JOIN issue_dependency d ON d.depends_on = o.id WHERE o.project = NEW.id);
+END;
 INSERT INTO service_total VALUES (1, 0, 0, 0, 0, 0, NULL);

@@ -25,6 +25,10 @@ const MIGRATIONS: &[(i64, &str)] = &[
     (47, include_str!("../schema/postgres/0047_unprepared.sql")),
     (48, include_str!("../schema/postgres/0048_run_spending.sql")),
     (49, include_str!("../schema/postgres/0049_hosts_lost.sql")),
+    (
+        50,
+        include_str!("../schema/postgres/0050_idle_dependencies.sql"),
+    ),
 ];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(
