@@ -2,8 +2,9 @@
 //!
 //! A test builds with the feature `failpoints` and sets `SYMPHONY_FAILPOINTS` to `NAME=FILE` pairs, separated by `;`,
 //! which are armed one after the other. The first process that reaches the point creates the file, writes its command
-//! line into it and kills itself as `kill -9` would; later processes pass. Without the feature [`Failpoint::reach`] is
-//! empty and no variable is read.
+//! line into it and kills itself as `kill -9` would; later processes pass. With `stop:` before the name it stops
+//! instead, as by `kill -STOP`, until the test lets it go on. Without the feature [`Failpoint::reach`] is empty and no
+//! variable is read.
 //!
 //! A test that dies more often than it can start processes calls `unwind_after` instead: its own thread unwinds at a point, which drops
 //! all that was held in memory and keeps what was written.
@@ -250,17 +251,24 @@ impl Failpoint {
         let mut pairs = armed.split(';').filter_map(|pair| pair.split_once('='));
         // In order: the next is armed when a process has died at the one before.
         let due = pairs.find(|(_, file)| !std::path::Path::new(file).exists());
-        let Some((_, file)) = due.filter(|(name, _)| *name == self.name()) else {
+        let Some((name, file)) = due else {
             return;
         };
+        let (name, signal) = match name.strip_prefix("stop:") {
+            Some(name) => (name, rustix::process::Signal::STOP),
+            None => (name, rustix::process::Signal::KILL),
+        };
+        if name != self.name() {
+            return;
+        }
         // made new by the first, so that no one dies here twice
         if let Ok(mut made) = std::fs::File::create_new(file) {
             let line: Vec<String> = std::env::args().collect();
             let told = std::io::Write::write_all(&mut made, line.join(" ").as_bytes());
             debug_assert!(told.is_ok(), "the test's folder takes a file");
             let own = rustix::process::getpid();
-            let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
-            debug_assert!(killed.is_ok(), "a process may kill itself");
+            let sent = rustix::process::kill_process(own, signal);
+            debug_assert!(sent.is_ok(), "a process may end or stop itself");
         }
     }
 

@@ -26,16 +26,22 @@ pub(crate) fn host(name: &str) -> Host {
 
 /// A project whose runs wait in a pool, and the database as a worker opens it.
 fn control(schema: &str) -> (Project, Store) {
+    let (project, store, _address) = control_at(schema);
+    (project, store)
+}
+
+/// As [`control`], with the address of the database.
+pub(crate) fn control_at(schema: &str) -> (Project, Store, String) {
     let address = address(schema);
     let mut project = repository(&address);
     project.set_variable("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
     let project = project.set_up(&scenarios([]), &json!({ "pool": "linux" }));
     let store = Store::open_on(&ServerAddress::parse(&address).unwrap()).unwrap();
-    (project, store)
+    (project, store, address)
 }
 
 /// Ticks, and returns the run that was claimed for the pool.
-fn claimed(project: &Project, store: &Store) -> Run {
+pub(crate) fn claimed(project: &Project, store: &Store) -> Run {
     let id = project.tick_start();
     let run = store.run(&RunId::parse(id).unwrap()).unwrap();
     assert_eq!((&run.pool, &run.host), (&Some(pool()), &None));

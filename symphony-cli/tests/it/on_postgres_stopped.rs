@@ -1,0 +1,162 @@
+//! A control that sleeps in the middle of a tick, and has lost its session and its turn when it goes on: another control has ticked meanwhile.
+//!
+//! The other control is another host: it has a folder of its own for state, where it finds no lock of a tick.
+
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use symphony_store::Store;
+use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
+
+use crate::on_postgres::psql;
+use crate::on_postgres_control::{claimed, control_at, host, pool};
+use crate::support::{Answer, Project, until};
+
+/// The number of the lock that is the turn.
+const LOCK: u32 = 0x5359_4d50;
+
+/// Ends the session that has the turn among hosts, as the server does with one whose host sleeps.
+fn end_the_turn(address: &str) {
+    let schema = address.rsplit("schema=").next().unwrap();
+    psql(&format!(
+        "SELECT 1 / count(*) FROM (SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE locktype = 'advisory'
+             AND classid = {LOCK} AND objid = (hashtext('{schema}')::bigint & 4294967295)::oid) AS ended"
+    ));
+}
+
+/// Ticks on the other control.
+fn tick_elsewhere(project: &Project) -> Value {
+    let home = project.beside.join("elsewhere");
+    let config = ".config/symphony/config.json";
+    std::fs::create_dir_all(home.join(config).parent().unwrap()).unwrap();
+    std::fs::copy(project.home.join(config), home.join(config)).unwrap();
+    let mut tick = project.command(&["tick", "--json"]);
+    let answer = Answer::from(tick.env("HOME", home).output().unwrap());
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    answer.json()
+}
+
+/// A tick that sleeps at a point.
+struct Stopped(Option<Child>);
+
+impl Stopped {
+    /// Ticks until that point, and ends the session of the tick at the server.
+    fn at(project: &Project, address: &str, point: Failpoint) -> Self {
+        let reached = project.beside.join("reached");
+        let armed = format!("stop:{}={}", point.name(), reached.display());
+        let mut tick = project.command(&["tick"]);
+        tick.env(FAILPOINTS_VARIABLE, armed);
+        tick.stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let tick = tick.spawn().unwrap();
+        let stat = format!("/proc/{}/stat", tick.id());
+        let stopped = Self(Some(tick));
+        until("the tick sleeps", || {
+            let stat = std::fs::read_to_string(&stat).unwrap();
+            (reached.exists() && stat.contains(") T ")).then_some(())
+        });
+        end_the_turn(address);
+        stopped
+    }
+
+    /// Lets it go on; returns what it printed.
+    fn go_on(mut self) -> Answer {
+        let tick = self.0.take().unwrap();
+        let pid = Pid::from_raw(i32::try_from(tick.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::CONT).unwrap();
+        tick.wait_with_output().unwrap().into()
+    }
+}
+
+impl Drop for Stopped {
+    /// One that a test left asleep ends with it.
+    fn drop(&mut self) {
+        if let Some(tick) = &mut self.0 {
+            tick.kill().unwrap();
+            tick.wait().unwrap();
+        }
+    }
+}
+
+/// Returns what is recorded of all that happened, which must not change any more.
+fn recorded(store: &Store) -> Vec<String> {
+    let events = store.events_after(0, 10_000).unwrap();
+    events.iter().map(|event| format!("{event:?}")).collect()
+}
+
+#[test]
+fn a_tick_that_slept_before_its_claims_claims_nothing_that_another_has() {
+    let (project, mut store, address) = control_at("slept");
+    project.add_issue("Say hello");
+    let stopped = Stopped::at(&project, &address, Failpoint::TickRecorded);
+    let tick = tick_elsewhere(&project);
+    assert_eq!(tick["runs"].as_array().unwrap().len(), 1, "{tick:#}");
+    let taken = store.take(&pool(), &host("h1")).unwrap().unwrap();
+    let before = recorded(&store);
+    let answer = stopped.go_on();
+    let refused = format!(
+        "SYM-1: worker: not started: run {} is working on it\n",
+        taken.id
+    );
+    assert_eq!((answer.code, &answer.stdout), (0, &refused), "{answer:#?}");
+    assert_eq!(recorded(&store), before);
+    assert_eq!(store.live_runs().unwrap(), [taken]);
+    project.assert_sound();
+}
+
+#[test]
+fn a_tick_that_slept_after_its_claims_hands_them_over_once() {
+    let (project, mut store, address) = control_at("claimed");
+    project.add_issue("Say hello");
+    let stopped = Stopped::at(&project, &address, Failpoint::TickClaimed);
+    let tick = tick_elsewhere(&project);
+    assert_eq!(tick["runs"], json!([]), "{tick:#}");
+    let taken = store.take(&pool(), &host("h1")).unwrap().unwrap();
+    let before = recorded(&store);
+    let answer = stopped.go_on();
+    let queued = format!(
+        "SYM-1: worker: run {} waits for a worker of pool linux\n",
+        taken.id
+    );
+    assert_eq!((answer.code, &answer.stdout), (0, &queued), "{answer:#?}");
+    assert_eq!(recorded(&store), before);
+    assert_eq!(store.live_runs().unwrap(), [taken]);
+    project.assert_sound();
+}
+
+#[test]
+fn a_tick_that_slept_when_it_had_taken_a_lost_run_back_ends_no_other() {
+    let (project, mut store, address) = control_at("taken");
+    let issue = project.add_issue("Say hello");
+    let run = claimed(&project, &store);
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    until("the run may be taken back", || {
+        let tick = project.json(&["tick", "--dry-run"]);
+        tick["actions"]
+            .to_string()
+            .contains("end_lost")
+            .then_some(())
+    });
+    let stopped = Stopped::at(&project, &address, Failpoint::LostTakenBack);
+    until("another control has ended it", || {
+        tick_elsewhere(&project);
+        (!store.run(&run.id).unwrap().status.is_live()).then_some(())
+    });
+    let next = until("the run after it", || {
+        tick_elsewhere(&project);
+        store.take(&pool(), &host("h2")).unwrap()
+    });
+    assert_eq!(project.issue(&issue)["status"], "in_progress");
+    let before = recorded(&store);
+    let answer = stopped.go_on();
+    let ended = format!(
+        "run {}: host h1 did not come back, so the run was ended without it\n",
+        run.id
+    );
+    assert_eq!((answer.code, &answer.stdout), (0, &ended), "{answer:#?}");
+    assert_eq!(recorded(&store), before);
+    assert_eq!(store.live_runs().unwrap(), [next]);
+    project.assert_sound();
+}
