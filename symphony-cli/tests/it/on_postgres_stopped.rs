@@ -6,12 +6,14 @@ use std::process::{Child, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use symphony_core::config::ServerAddress;
+use symphony_core::id::IssueId;
 use symphony_store::Store;
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
-use crate::on_postgres::psql;
+use crate::on_postgres::{address, psql, repository};
 use crate::on_postgres_control::{claimed, control_at, host, pool};
-use crate::support::{Answer, Project, until};
+use crate::support::{Answer, Project, bash, scenarios, until, worker};
 
 /// The number of the lock that is the turn.
 const LOCK: u32 = 0x5359_4d50;
@@ -158,5 +160,34 @@ fn a_tick_that_slept_when_it_had_taken_a_lost_run_back_ends_no_other() {
     assert_eq!((answer.code, &answer.stdout), (0, &ended), "{answer:#?}");
     assert_eq!(recorded(&store), before);
     assert_eq!(store.live_runs().unwrap(), [next]);
+    project.assert_sound();
+}
+
+/// Runs of the control itself are its host's. Another host took the database over while none was live, and has one now.
+#[test]
+fn a_tick_that_slept_while_another_host_took_over_starts_no_run_of_its_own() {
+    let address = address("moved");
+    let project = repository(&address).set_up(&json!({}), &json!({ "max_concurrent_agents": 2 }));
+    let go = project.beside.join("go");
+    let wait = format!("while ! test -e {}; do sleep 0.1; done", go.display());
+    let waits = scenarios([worker([bash(&wait)])]);
+    std::fs::write(project.beside.join("scenario.json"), waits.to_string()).unwrap();
+    let store = Store::open_on(&ServerAddress::parse(&address).unwrap()).unwrap();
+    let first = project.add_issue("Say hello");
+    let stopped = Stopped::at(&project, &address, Failpoint::TickLocked);
+    project.ok(&["issue", "move", &first, "backlog"]);
+    let second = project.add_issue("Say more");
+    let tick = tick_elsewhere(&project);
+    assert_eq!(tick["runs"].as_array().unwrap().len(), 1, "{tick:#}");
+    project.ok(&["issue", "move", &first, "todo"]);
+    let answer = stopped.go_on();
+    let refused = format!("{first}: worker: not started: another host has taken over the database");
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert!(answer.stdout.starts_with(&refused), "{answer:#?}");
+    let live = store.live_runs().unwrap();
+    let on: Vec<_> = live.iter().filter_map(|run| run.target.issue()).collect();
+    assert_eq!(on, [&IssueId::parse(second).unwrap()], "{live:#?}");
+    std::fs::write(go, "").unwrap();
+    project.until_ended(live[0].id.as_str());
     project.assert_sound();
 }

@@ -23,7 +23,7 @@ impl Store {
             StoreError::refused(format!("this is not an address of PostgreSQL: {error}"))
         })?;
         let conn = Connection::Postgres(Box::new(Postgres::connect(&config, schema, creation)?));
-        Ok(Self { conn })
+        Ok(Self { conn, home: None })
     }
 
     pub(crate) fn connect_for_test() -> Result<Option<Self>, StoreError> {

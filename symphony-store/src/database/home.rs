@@ -4,7 +4,7 @@ use symphony_core::Timestamp;
 
 use crate::database::context::Context;
 use crate::database::open::Store;
-use crate::db::{OptionalExtension, params};
+use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 
 /// The setting with the name of the host.
@@ -18,9 +18,21 @@ impl Store {
     /// # Errors
     /// When the database cannot be read or written.
     pub fn take_host(&mut self, now: Timestamp, host: &str) -> Result<Option<String>, StoreError> {
-        if self.conn.sqlite().is_some() || self.host()?.as_deref() == Some(host) {
+        if self.conn.sqlite().is_some() {
             return Ok(None);
         }
+        let other = if self.host()?.as_deref() == Some(host) {
+            None
+        } else {
+            self.take_host_over(now, host)?
+        };
+        if other.is_none() {
+            self.home = Some(host.to_owned());
+        }
+        Ok(other)
+    }
+
+    fn take_host_over(&mut self, now: Timestamp, host: &str) -> Result<Option<String>, StoreError> {
         self.write(&Context::system(now), |tx| {
             let found: Option<String> = tx
                 .prepare_cached("SELECT value FROM setting WHERE key = ?1")?
@@ -48,4 +60,17 @@ impl Store {
             .query_row([KEY], |row| row.get(0))
             .optional()?)
     }
+}
+
+/// Returns the host that took the database over since this process took it for `home`; `None` for a process that took it for no host.
+pub(crate) fn taken_over(
+    tx: &Transaction<'_>,
+    home: Option<&str>,
+) -> Result<Option<String>, StoreError> {
+    let Some(home) = home else { return Ok(None) };
+    let found: Option<String> = tx
+        .prepare_cached("SELECT value FROM setting WHERE key = ?1")?
+        .query_row([KEY], |row| row.get(0))
+        .optional()?;
+    Ok(found.filter(|other| other != home))
 }

@@ -36,6 +36,8 @@ enum Without {
 #[derive(Debug)]
 pub struct Store {
     pub(crate) conn: Connection,
+    /// The host for which this process took the database of a server ([`Store::take_host`]).
+    pub(crate) home: Option<String>,
 }
 
 impl Store {
@@ -133,7 +135,7 @@ impl Store {
                 migrate(sqlite).map_err(|error| migration_error(path, error))?;
             }
         }
-        Ok(Self { conn })
+        Ok(Self { conn, home: None })
     }
 
     /// Runs one write: a transaction that holds the write lock from its start, after the writer's fence was checked. On a server it

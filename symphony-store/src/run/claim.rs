@@ -17,6 +17,7 @@ use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::database::home::taken_over;
 use crate::database::open::Store;
 use crate::db::{OptionalExtension, Transaction, params};
 use crate::error::StoreError;
@@ -91,6 +92,9 @@ impl fmt::Display for ClaimRefusal {
             Self::WaitsFor(1) => f.write_str("it now waits for another issue"),
             Self::WaitsFor(count) => write!(f, "it now waits for {count} other issues"),
             Self::NoSlot => f.write_str("all slots were taken meanwhile"),
+            Self::TakenOver(host) => {
+                write!(f, "another host has taken over the database ({host})")
+            }
             Self::PlanStands(status) => write!(f, "the plan is `{status}` now"),
             Self::PhaseGone => f.write_str("the plan no longer has that phase"),
             Self::PhaseMoved(status) => write!(f, "the phase is `{status}` now"),
@@ -129,10 +133,18 @@ impl Store {
         }
         // One transaction for all requests: each slot check counts the runs inserted before it, so neither two requests
         // nor two processes that claim at the same time can share the last slot.
+        let home = self.home.clone();
         self.write(context, |tx| {
+            // If a tick that slept claimed a run of its own host now, the host that has the database would take it for crashed.
+            let other = taken_over(tx, home.as_deref())?;
             requests
                 .iter()
-                .map(|request| claim_one(tx, context, request, limits, pools))
+                .map(|request| match &other {
+                    Some(other) if pool_of(request, pools).is_none() => {
+                        Ok(Err(ClaimRefusal::TakenOver(other.clone())))
+                    }
+                    _ => claim_one(tx, context, request, limits, pools),
+                })
                 .collect()
         })
     }

@@ -23,6 +23,8 @@ pub enum ClaimRefusal {
     WaitsFor(u32),
     /// Other runs took all slots meanwhile.
     NoSlot,
+    /// Another host took the database over, and this one may not have runs of its own any more.
+    TakenOver(String),
     /// The plan has a status in which no run of it starts.
     PlanStands(PlanStatus),
     /// The plan no longer has this phase.

@@ -37,6 +37,7 @@ impl Store {
         let server = Postgres::use_schema(server, client)?;
         Ok(Self {
             conn: Connection::Postgres(Box::new(server)),
+            home: None,
         })
     }
 
