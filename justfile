@@ -26,7 +26,7 @@ failpoints:
 
 # The harnesses whole (1,000 kills, 200 time-outs and killed supervisors, 200 times eight ticks), a million simulated
 # ticks, 1,000 interleavings with trackers,
-# 2,000 issues on 8 hosts under 70 faults, each guard of that fleet taken out, 10,000 live runs for half an hour, runs that a Temporal service gives out while it is killed, 10,000 learnings against the naive reference, and properties on input that no run has seen.
+# 2,000 issues on 8 hosts under 70 faults, each guard of that fleet taken out, 10,000 live runs for half an hour, runs that a Temporal service gives out while it is killed, the same fleet with runs that Temporal gives out, 10,000 learnings against the naive reference, and properties on input that no run has seen.
 soak: explore
     SYMPHONY_HARNESS_ROUNDS=20 bash .ci/run harness
     bash .ci/run soak_agents

@@ -21,6 +21,7 @@ use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
 use super::host::POOL;
 use super::hub::{Hub, Place};
+use super::placing::{Placing, config};
 use super::server::Server;
 use crate::support::{
     Answer, Project, bash, create_pr, git_commit, scenarios, text, until, worker,
@@ -55,6 +56,7 @@ impl Control {
     /// Makes the tables as their owner, and a project whose runs wait in the pool. What agents do may depend on the folder beside it.
     pub(super) fn new(
         server: &Server,
+        placing: &dyn Placing,
         variables: &[(String, String)],
         hub: Place,
         agents: impl FnOnce(&Path) -> Value,
@@ -68,7 +70,7 @@ impl Control {
         std::fs::write(&owner, settings.to_string()).unwrap();
         project.ok(&["--config", owner.to_str().unwrap(), "db", "init"]);
         let address = server.local_address("control");
-        project.configure_home(&json!({ "sandbox": "off", "database": address }).to_string());
+        project.configure_home(&config(placing, &address).to_string());
         let mut whole = json!({
             "pool": POOL,
             "gates": [],

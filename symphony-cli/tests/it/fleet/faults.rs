@@ -11,9 +11,10 @@ use symphony_core::placement::Lease;
 use super::control::Control;
 use super::host::Host;
 use super::network::Link;
-use super::plan::{Fault, Planned};
+use super::placing::Placing;
+use super::plan::{Fault, Planned, ServiceFault};
 use super::server::Server;
-use super::verdict::Zombie;
+use super::verdict::{RunFound, Zombie};
 use crate::support::{agents_of, kill, supervisors_at, until};
 
 /// What the faults did.
@@ -22,6 +23,9 @@ pub(super) struct Record {
     /// A line for each.
     pub(super) lines: Vec<String>,
     pub(super) stopped: BTreeSet<String>,
+    pub(super) killed: BTreeSet<String>,
+    /// Runs that had begun when what gives runs out broke.
+    pub(super) at_work_without_service: BTreeSet<String>,
     pub(super) faulty_hosts: BTreeSet<String>,
     /// When a host was cut off, or the database was away for all hosts.
     pub(super) outages: Vec<Outage>,
@@ -45,9 +49,18 @@ pub(super) struct Outage {
 impl Outage {
     /// Returns whether text that a host wrote and that arrived at these times may have waited for its end.
     pub(super) fn explains(&self, host: &str, written: i64, arrived: i64) -> bool {
+        self.concerns(host) && written <= self.to && self.from <= arrived
+    }
+
+    /// Returns whether it may have ended a run.
+    pub(super) fn may_have_ended(&self, run: &RunFound) -> bool {
+        self.concerns(&run.host)
+            && run.started_at <= self.to
+            && run.ended_at.is_some_and(|ended| self.from <= ended)
+    }
+
+    fn concerns(&self, host: &str) -> bool {
         self.host.as_ref().is_none_or(|own| own == host)
-            && written <= self.to
-            && self.from <= arrived
     }
 }
 
@@ -56,6 +69,7 @@ impl Outage {
 pub(super) struct Field<'a> {
     pub(super) server: &'a Server,
     pub(super) control: &'a Control,
+    pub(super) placing: &'a dyn Placing,
     pub(super) hosts: Vec<Mutex<Host>>,
     pub(super) lease: Lease,
     pub(super) begun: Instant,
@@ -120,6 +134,7 @@ impl Field<'_> {
             Fault::KillSupervisor { host } => {
                 let (pid, run) = victim(&self.host(*host));
                 kill(pid);
+                self.record().killed.insert(run.clone());
                 format!(" {run}")
             }
             Fault::StopSupervisor { host, during } => self.stop_supervisor(*host, *during),
@@ -137,7 +152,23 @@ impl Field<'_> {
                 self.record().is_server_killed = true;
                 format!(": {} processes", self.server.kill_and_begin(*away))
             }
+            Fault::Service(fault) => self.break_service(fault),
         }
+    }
+
+    /// Runs are at work when it breaks.
+    fn break_service(&self, fault: &ServiceFault) -> String {
+        let at_work =
+            "SELECT id FROM run WHERE begun_at IS NOT NULL AND status IN ('starting', 'running')";
+        let at_work = until("a run at work", || {
+            let rows = self.server.try_rows(at_work)?;
+            (!rows.is_empty()).then_some(rows)
+        });
+        let note = format!(": {} runs were at work", at_work.len());
+        let runs = at_work.into_iter().flatten();
+        self.record().at_work_without_service.extend(runs);
+        self.placing.suffer(fault);
+        note
     }
 
     fn stop_supervisor(&self, host: usize, during: Duration) -> String {

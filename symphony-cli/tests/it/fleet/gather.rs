@@ -33,6 +33,9 @@ impl Field<'_> {
             issues: self.issues(),
             runs: self.runs(),
             stopped: record.stopped.clone(),
+            killed: record.killed.clone(),
+            outages: record.outages.clone(),
+            at_work_without_service: record.at_work_without_service.clone(),
             faulty_hosts: record.faulty_hosts.clone(),
             is_server_killed: record.is_server_killed,
             expected_zombies: record.expected_zombies.clone(),
@@ -128,6 +131,12 @@ impl Field<'_> {
             (row[0].clone(), run)
         };
         self.server.rows(sql).into_iter().map(run).collect()
+    }
+
+    /// Returns the runs that have ended.
+    pub(super) fn ended(&self) -> Vec<String> {
+        let sql = "SELECT id FROM run WHERE status NOT IN ('starting', 'running')";
+        self.server.rows(sql).into_iter().flatten().collect()
     }
 
     fn late_writes(&self) -> Vec<(String, String)> {

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::faults::{Field, signal};
 use super::namespaces::{Entered, enter};
 use super::network::Link;
+use super::placing::Queue;
 use super::story::{EndOnDrop, Story, report};
 use super::verdict::Zombie;
 use super::watch::watch;
@@ -26,6 +27,7 @@ const STORY: Story = Story {
     hosts: 2,
     slots: 1,
     issues: 1,
+    placed_by: Queue::start,
     divisor: 10,
 };
 /// The issue.

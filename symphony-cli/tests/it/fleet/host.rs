@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-use serde_json::json;
+use serde_json::Value;
 
 use super::network::HostNetwork;
 use crate::support::{kill, kill_all_at_home, on_host, start_worker};
@@ -14,8 +14,8 @@ pub(super) const POOL: &str = "linux";
 /// What all hosts are given.
 #[derive(Debug, Clone)]
 pub(super) struct HostSettings {
-    /// The address of the database.
-    pub(super) database: String,
+    /// The configuration of its user.
+    pub(super) config: Value,
     pub(super) slots: u32,
     /// Variables of the worker, and so of all that it starts.
     pub(super) variables: Vec<(String, String)>,
@@ -40,8 +40,7 @@ impl Host {
         let home = folder.join(&name);
         let own = home.join(".config/symphony");
         std::fs::create_dir_all(&own).unwrap();
-        let config = json!({ "sandbox": "off", "database": settings.database });
-        std::fs::write(own.join("config.json"), config.to_string()).unwrap();
+        std::fs::write(own.join("config.json"), settings.config.to_string()).unwrap();
         std::fs::write(home.join(".gitconfig"), &settings.git).unwrap();
         let mut host = Self {
             name,

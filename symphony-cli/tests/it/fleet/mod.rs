@@ -1,5 +1,6 @@
 //! A fleet: one PostgreSQL, one hub, one control and several hosts, each in a network of its own, under faults: every issue is done once.
 
+mod certificates;
 mod control;
 mod faults;
 mod gather;
@@ -8,8 +9,11 @@ mod host;
 mod hub;
 mod namespaces;
 mod network;
+mod placing;
 mod plan;
 mod server;
+#[cfg(feature = "temporal-service")]
+mod service;
 mod story;
 mod verdict;
 mod watch;
@@ -20,6 +24,7 @@ use self::control::{Control, play};
 use self::host::{Host, HostSettings};
 use self::hub::{Hub, Place};
 use self::namespaces::{Entered, enter};
+use self::placing::{Placing, Queue, config};
 use self::plan::{Counts, plan};
 use self::server::Server;
 use self::story::{Story, report};
@@ -34,11 +39,14 @@ fn two_hosts_do_every_issue_once() {
     network::prepare();
     let variables = [("SYMPHONY_TEST_LEASE_DIVISOR".to_owned(), "6".to_owned())];
     let server = Server::start();
-    let control = Control::new(&server, &variables, Place::Bare, |_| play());
+    let control = Control::new(&server, &Queue, &variables, Place::Bare, |_| play());
     let folder = &control.project.beside;
     let hub = Hub::start(folder, Place::Bare);
     let settings = HostSettings {
-        database: server.remote_address(&folder.join("authority.pem")),
+        config: config(
+            &Queue,
+            &server.remote_address(&folder.join("authority.pem")),
+        ),
         slots: 4,
         variables: variables.to_vec(),
         git: String::new(),
@@ -76,16 +84,35 @@ const HOSTS: u8 = 8;
 
 #[test]
 fn a_fleet_under_faults_does_every_issue_once() {
-    if enter("fleet::a_fleet_under_faults_does_every_issue_once") != Entered::Here {
-        return;
+    if enter("fleet::a_fleet_under_faults_does_every_issue_once") == Entered::Here {
+        assert_sound_under_faults(Queue::start, counts());
     }
-    let asked = std::env::var("SYMPHONY_TEST_FLEET").ok();
-    let counts = Counts::named(asked.as_deref());
-    let is_whole = counts == Counts::WHOLE;
+}
+
+/// Temporal gives the runs out, and breaks as well: it is killed, loses all that it knows, and cannot be reached.
+#[cfg(feature = "temporal-service")]
+#[test]
+fn a_fleet_placed_by_temporal_under_faults_does_every_issue_once() {
+    if enter("fleet::a_fleet_placed_by_temporal_under_faults_does_every_issue_once")
+        == Entered::Here
+    {
+        let start = || service::Service::start(symphony_temporal::Edition::Recent);
+        assert_sound_under_faults(start, counts().with_service());
+    }
+}
+
+/// Returns the counts that the environment names.
+fn counts() -> Counts {
+    Counts::named(std::env::var("SYMPHONY_TEST_FLEET").ok().as_deref())
+}
+
+fn assert_sound_under_faults(placed_by: fn() -> Box<dyn Placing>, counts: Counts) {
+    let is_whole = counts.issues == Counts::WHOLE.issues;
     let story = Story {
         hosts: HOSTS,
         slots: if is_whole { 16 } else { 2 },
         issues: counts.issues,
+        placed_by,
         divisor: if is_whole { 1 } else { 10 },
     };
     let seed = Chance::new().below(usize::MAX) as u64;

@@ -11,8 +11,11 @@ use crate::chance::Chance;
 
 /// How long a killed worker is away, at most.
 const WORKER_AWAY_MAX_MS: usize = 3_000;
-/// How long the database is away, at most.
+/// How long the database is away, at most, and a service that gives out runs.
 const SERVER_AWAY_MAX_MS: usize = 2_000;
+
+/// The links of a host that are down, by turns.
+const CUTS: [&[Link]; 3] = [&[Link::Database], &[Link::Hub], &Link::ALL];
 
 /// How often each fault comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +26,16 @@ pub(super) struct Counts {
     pub(super) supervisor_kills: usize,
     /// Processes that are stopped past their lease, supervisors and workers by turns.
     pub(super) stops: usize,
-    /// Links that are down: the database's, the hub's, and both, by turns.
+    /// Links that are down: the database's, the hub's, and all, by turns.
     pub(super) cuts: usize,
     pub(super) control_kills: usize,
     pub(super) server_kills: usize,
+    /// Kills of a service that gives out runs.
+    pub(super) service_kills: usize,
+    /// Kills with which it loses its state.
+    pub(super) service_losses: usize,
+    /// Outages of the way to it: short and long ones by turns.
+    pub(super) service_cuts: usize,
 }
 
 impl Counts {
@@ -39,6 +48,9 @@ impl Counts {
         cuts: 10,
         control_kills: 5,
         server_kills: 5,
+        service_kills: 0,
+        service_losses: 0,
+        service_cuts: 0,
     };
 
     /// A tenth of it, and each kind at least once.
@@ -50,6 +62,9 @@ impl Counts {
         cuts: 3,
         control_kills: 1,
         server_kills: 1,
+        service_kills: 0,
+        service_losses: 0,
+        service_cuts: 0,
     };
 
     /// Returns the counts that `SYMPHONY_TEST_FLEET` names: `whole`, or without it a tenth, which each change passes.
@@ -61,6 +76,16 @@ impl Counts {
         }
     }
 
+    /// Adds the faults of a service that gives out runs.
+    pub(super) const fn with_service(self) -> Self {
+        Self {
+            service_kills: self.server_kills,
+            service_losses: 1,
+            service_cuts: 2,
+            ..self
+        }
+    }
+
     const fn faults(self) -> usize {
         self.worker_kills
             + self.supervisor_kills
@@ -68,6 +93,9 @@ impl Counts {
             + self.cuts
             + self.control_kills
             + self.server_kills
+            + self.service_kills
+            + self.service_losses
+            + self.service_cuts
     }
 }
 
@@ -92,10 +120,33 @@ pub(super) enum Fault {
     KillControl,
     /// PostgreSQL is killed with all its backends.
     KillServer { away: Duration },
+    /// What gives out runs breaks.
+    Service(ServiceFault),
+}
+
+/// Something that breaks at a service that gives out runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ServiceFault {
+    /// It is killed, and started again with what it had.
+    Kill { away: Duration },
+    /// It is killed, and started again with nothing.
+    Lose { away: Duration },
+    /// Neither the control nor a host reaches it.
+    Cut { during: Duration },
+}
+
+impl ServiceFault {
+    /// Returns how long it lasts.
+    const fn during(&self) -> Duration {
+        match self {
+            Self::Kill { away } | Self::Lose { away } => *away,
+            Self::Cut { during } => *during,
+        }
+    }
 }
 
 impl Fault {
-    /// Returns the host that it happens to; none for control and database.
+    /// Returns the host that it happens to; none for control, database and service.
     pub(super) const fn host(&self) -> Option<usize> {
         match self {
             Self::KillWorker { host, .. }
@@ -103,7 +154,7 @@ impl Fault {
             | Self::StopSupervisor { host, .. }
             | Self::StopWorker { host, .. }
             | Self::Cut { host, .. } => Some(*host),
-            Self::KillControl | Self::KillServer { .. } => None,
+            Self::KillControl | Self::KillServer { .. } | Self::Service(_) => None,
         }
     }
 
@@ -122,6 +173,7 @@ impl Fault {
             | Self::StopWorker { during, .. }
             | Self::Cut { during, .. } => *during,
             Self::KillWorker { away, .. } | Self::KillServer { away } => *away,
+            Self::Service(fault) => fault.during(),
             Self::KillSupervisor { .. } | Self::KillControl => Duration::ZERO,
         }
     }
@@ -144,6 +196,9 @@ enum Kind {
     Cut(usize),
     KillControl,
     KillServer,
+    KillService,
+    LoseService,
+    CutService(usize),
 }
 
 /// Decides what is broken, and when.
@@ -169,7 +224,13 @@ pub(super) fn plan(counts: Counts, hosts: usize, lease: Lease, seed: u64) -> Vec
             // a host recovers before the next fault
             free_at[host] = at + fault.during() + lease_ms(lease.dead_ms());
         }
+        let after = match &fault {
+            // No run begins meanwhile, so that the next fault would find nothing to break.
+            Fault::Service(fault) => fault.during(),
+            _ => Duration::ZERO,
+        };
         planned.push(Planned { at, fault });
+        at += after;
     }
     planned
 }
@@ -185,6 +246,12 @@ fn kinds(counts: Counts) -> Vec<Kind> {
     kinds.extend((0..counts.cuts).map(Kind::Cut));
     kinds.extend(std::iter::repeat_n(Kind::KillControl, counts.control_kills));
     kinds.extend(std::iter::repeat_n(Kind::KillServer, counts.server_kills));
+    kinds.extend(std::iter::repeat_n(Kind::KillService, counts.service_kills));
+    kinds.extend(std::iter::repeat_n(
+        Kind::LoseService,
+        counts.service_losses,
+    ));
+    kinds.extend((0..counts.service_cuts).map(Kind::CutService));
     kinds
 }
 
@@ -202,13 +269,23 @@ fn fault(kind: Kind, host: usize, lease: Lease, chance: &mut Chance) -> Fault {
         Kind::Stop(_) => Fault::StopWorker { host, during: long },
         Kind::Cut(number) => Fault::Cut {
             host,
-            links: [&Link::ALL[..1], &Link::ALL[1..], &Link::ALL][number % 3].to_vec(),
+            links: CUTS[number % CUTS.len()].to_vec(),
             during: long,
         },
         Kind::KillControl => Fault::KillControl,
         Kind::KillServer => Fault::KillServer {
             away: up_to(chance, SERVER_AWAY_MAX_MS),
         },
+        Kind::KillService => Fault::Service(ServiceFault::Kill {
+            away: up_to(chance, SERVER_AWAY_MAX_MS),
+        }),
+        Kind::LoseService => Fault::Service(ServiceFault::Lose {
+            away: up_to(chance, SERVER_AWAY_MAX_MS),
+        }),
+        // 30 and 120 s with the lease as it is in production
+        Kind::CutService(number) => Fault::Service(ServiceFault::Cut {
+            during: lease_ms([lease.dead_ms() / 3, lease.dead_ms() * 4 / 3][number % 2]),
+        }),
     }
 }
 
@@ -232,9 +309,22 @@ mod tests {
             .count()
     }
 
+    fn count_of_service(plan: &[Planned], is_meant: impl Fn(&ServiceFault) -> bool) -> usize {
+        count(
+            plan,
+            |fault| matches!(fault, Fault::Service(fault) if is_meant(fault)),
+        )
+    }
+
     #[test]
     fn a_plan_has_each_fault_as_often_as_asked_and_depends_on_its_seed_alone() {
-        for (counts, seed) in [(Counts::TENTH, 1), (Counts::WHOLE, 2), (Counts::WHOLE, 3)] {
+        for (counts, seed) in [
+            (Counts::TENTH, 1),
+            (Counts::WHOLE, 2),
+            (Counts::WHOLE, 3),
+            (Counts::TENTH.with_service(), 4),
+            (Counts::WHOLE.with_service(), 5),
+        ] {
             let made = plan(counts, 8, tenth_lease(), seed);
             assert_eq!(made, plan(counts, 8, tenth_lease(), seed));
             assert_ne!(made, plan(counts, 8, tenth_lease(), seed + 1));
@@ -254,6 +344,15 @@ mod tests {
                 cuts: count(&made, |fault| matches!(fault, Fault::Cut { .. })),
                 control_kills: count(&made, |fault| *fault == Fault::KillControl),
                 server_kills: count(&made, |fault| matches!(fault, Fault::KillServer { .. })),
+                service_kills: count_of_service(&made, |fault| {
+                    matches!(fault, ServiceFault::Kill { .. })
+                }),
+                service_losses: count_of_service(&made, |fault| {
+                    matches!(fault, ServiceFault::Lose { .. })
+                }),
+                service_cuts: count_of_service(&made, |fault| {
+                    matches!(fault, ServiceFault::Cut { .. })
+                }),
             };
             assert_eq!(found, counts);
         }
@@ -262,7 +361,7 @@ mod tests {
     #[test]
     fn every_kind_of_link_is_cut() {
         let made = plan(Counts::TENTH, 8, tenth_lease(), 5);
-        for links in [&Link::ALL[..1], &Link::ALL[1..], &Link::ALL] {
+        for links in CUTS {
             let cut =
                 |fault: &Fault| matches!(fault, Fault::Cut { links: cut, .. } if cut == links);
             assert_eq!(count(&made, cut), 1, "{links:?}");
@@ -287,6 +386,26 @@ mod tests {
                     assert!(one.fault.during() > lease_ms(tenth_lease().lost_ms()));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn nothing_begins_to_break_while_no_run_is_given_out() {
+        for seed in 0..50 {
+            let made = plan(Counts::WHOLE.with_service(), 8, tenth_lease(), seed);
+            let mut cuts = Vec::new();
+            for pair in made.windows(2) {
+                if let Fault::Service(fault) = &pair[0].fault {
+                    assert!(pair[1].at > pair[0].at + fault.during(), "{pair:?}");
+                }
+            }
+            for planned in &made {
+                if let Fault::Service(ServiceFault::Cut { during }) = &planned.fault {
+                    cuts.push(during.as_secs());
+                }
+            }
+            cuts.sort_unstable();
+            assert_eq!(cuts, [3, 12], "a tenth of 30 and 120 s");
         }
     }
 }

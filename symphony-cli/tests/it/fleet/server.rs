@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
-
+use super::certificates::Authority;
 use super::namespaces::user_outside;
 use super::network::DATABASE;
 use crate::support::programs::{is_root, program, run};
@@ -46,22 +45,15 @@ impl Server {
 
     /// Writes an authority, and a certificate for the server's address that it signed.
     fn write_certificates(&self) {
-        let authority_key = KeyPair::generate().unwrap();
-        let mut authority = CertificateParams::new(Vec::new()).unwrap();
-        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-        let root = authority.self_signed(&authority_key).unwrap().pem();
-        let issuer = Issuer::new(authority, authority_key);
-        let key = KeyPair::generate().unwrap();
-        let leaf = CertificateParams::new(vec![DATABASE.to_owned()]).unwrap();
-        let leaf = leaf.signed_by(&key, &issuer).unwrap().pem();
+        let authority = Authority::new();
+        let (leaf, key) = authority.sign(DATABASE);
         let write = |name: &str, text: &str| {
             let path = self.0.path().join(name);
             std::fs::write(&path, text).unwrap();
             run(program("chmod", &["600"]).arg(path));
         };
-        write("authority.pem", &root);
-        write("server.pem", &leaf);
+        write("authority.pem", &authority.certificate().pem());
+        write("server.pem", &leaf.pem());
         write("server.key", &key.serialize_pem());
     }
 

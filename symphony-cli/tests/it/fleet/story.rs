@@ -13,6 +13,7 @@ use super::control::{Control, play};
 use super::faults::{Field, Record};
 use super::host::{Host, HostSettings};
 use super::hub::{Hub, Place};
+use super::placing::{Placing, config};
 use super::plan::Planned;
 use super::server::Server;
 use super::verdict::{Beside, Found, orphans_after, percentile};
@@ -29,6 +30,8 @@ pub(super) struct Story {
     pub(super) hosts: u8,
     pub(super) slots: u32,
     pub(super) issues: usize,
+    /// What gives runs out.
+    pub(super) placed_by: fn() -> Box<dyn Placing>,
     /// By how much the lease is shorter than in production.
     pub(super) divisor: u64,
 }
@@ -62,11 +65,16 @@ impl Story {
         let divisor = self.divisor.to_string();
         let variables = [("SYMPHONY_TEST_LEASE_DIVISOR".to_owned(), divisor)];
         let server = Server::start();
-        let control = Control::new(&server, &variables, Place::Control, agents);
+        let placing = (self.placed_by)();
+        let placing = placing.as_ref();
+        let control = Control::new(&server, placing, &variables, Place::Control, agents);
         let folder = &control.project.beside;
         let _hub = Hub::start(folder, Place::Control);
         let settings = HostSettings {
-            database: server.remote_address(&folder.join("authority.pem")),
+            config: config(
+                placing,
+                &server.remote_address(&folder.join("authority.pem")),
+            ),
             slots: self.slots,
             variables: variables.to_vec(),
             git: Hub::git_settings(folder),
@@ -77,6 +85,7 @@ impl Story {
         let field = Field {
             server: &server,
             control: &control,
+            placing,
             hosts: (1..=self.hosts).map(host).collect(),
             lease: self.lease(),
             begun,
@@ -109,14 +118,19 @@ impl Field<'_> {
                 "{:.1} s: every issue is done",
                 self.begun.elapsed().as_secs_f64()
             );
-            let mut left = self.left();
-            while !left.is_empty() && last_fault.elapsed() < orphans_after(self.lease) {
+            let left = || {
+                let mut left = self.left();
+                left.extend(self.placing.left_of(&self.ended()));
+                left
+            };
+            let mut still = left();
+            while !still.is_empty() && last_fault.elapsed() < orphans_after(self.lease) {
                 std::thread::sleep(Duration::from_millis(500));
-                left = self.left();
+                still = left();
             }
             drop(at_work);
             is_over.store(true, Ordering::SeqCst);
-            (left, watched.join().unwrap())
+            (still, watched.join().unwrap())
         })
     }
 
@@ -174,6 +188,8 @@ pub(super) fn report(found: &Found) {
         *ends.entry(end.trim_end().to_owned()).or_default() += 1;
     }
     println!("{} issues, {runs} runs: {ends:?}", found.issues.len());
+    let at_work = found.at_work_without_service.len();
+    println!("{at_work} of them had begun when what gives runs out broke");
     println!("refused writes: {:?}", found.refused);
     println!("silent hosts were noticed after {:?}", found.noticed_after);
     let lags = [50, 95, 100].map(|part| percentile(&found.log_lags, part));

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use symphony_core::placement::Lease;
 
+use super::faults::Outage;
+
 /// How long a worker takes to end an agent, and to notice that it has to, beside what the lease says: the end of a tree of processes is
 /// not shortened with the lease.
 const END_MAX: Duration = Duration::from_secs(15);
@@ -64,6 +66,12 @@ pub(super) struct Found {
     pub(super) beside: BTreeSet<Beside>,
     /// Runs whose supervisor the plan stopped: their agents go on until someone else ends them.
     pub(super) stopped: BTreeSet<String>,
+    /// Runs whose supervisor the plan killed.
+    pub(super) killed: BTreeSet<String>,
+    /// When a host was cut off or something on it was stopped, or the database was away.
+    pub(super) outages: Vec<Outage>,
+    /// Runs that had begun when what gives runs out broke, which ends none.
+    pub(super) at_work_without_service: BTreeSet<String>,
     /// Hosts that the plan cut off or on which it stopped something, and that may lose runs.
     pub(super) faulty_hosts: BTreeSet<String>,
     /// Whether the database was killed, which makes any run silent.
@@ -151,6 +159,15 @@ impl Found {
     fn run_problem(&self, id: &str, run: &RunFound) -> Option<String> {
         if run.ended_at.is_none() {
             return Some(format!("run {id} has not ended: {run:?}"));
+        }
+        if self.at_work_without_service.contains(id)
+            && run.status != "succeeded"
+            && !self.killed.contains(id)
+            && !self.outages.iter().any(|outage| outage.may_have_ended(run))
+        {
+            return Some(format!(
+                "run {id} had begun when nothing gave runs out, and was ended: {run:?}"
+            ));
         }
         let is_expected = self.is_server_killed || self.faulty_hosts.contains(&run.host);
         (run.error == "host_lost" && !is_expected)
@@ -294,6 +311,10 @@ mod tests {
             ("host without a fault", |f| {
                 f.runs.get_mut("r1").unwrap().error = "host_lost".to_owned();
             }),
+            ("nothing gave runs out", |f| {
+                f.at_work_without_service.insert("r1".to_owned());
+                f.runs.get_mut("r1").unwrap().status = "failed".to_owned();
+            }),
             ("two live runs", |f| {
                 f.runs.get_mut("r2").unwrap().started_at = 4;
             }),
@@ -343,6 +364,31 @@ mod tests {
             older,
             newer,
         });
+        assert_eq!(found.problems(Lease::default()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_run_that_had_begun_may_be_ended_by_a_fault_of_its_own_alone() {
+        let mut found = sound();
+        found.at_work_without_service.insert("r1".to_owned());
+        found.runs.get_mut("r1").unwrap().status = "failed".to_owned();
+        let outage = |host: Option<&str>, from| Outage {
+            host: host.map(str::to_owned),
+            from,
+            to: from + 1,
+        };
+        for (outage, explains) in [
+            (outage(Some("host-1"), 4), true),
+            (outage(Some("host-2"), 4), false),
+            (outage(None, 0), true),
+            (outage(None, 6), false),
+        ] {
+            let text = format!("{outage:?}");
+            found.outages = vec![outage];
+            let problems = found.problems(Lease::default());
+            assert_eq!(problems.is_empty(), explains, "{text}: {problems:?}");
+        }
+        found.killed.insert("r1".to_owned());
         assert_eq!(found.problems(Lease::default()), Vec::<String>::new());
     }
 
