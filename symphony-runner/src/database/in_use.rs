@@ -10,34 +10,28 @@ use super::locks::held_runs;
 use super::refusal::DatabaseRefusal;
 use crate::error::RunnerError;
 
-/// How long a session may stay on the server after its command has ended.
-const SESSION_END_MAX: Duration = Duration::from_secs(3);
+/// How long a process, or its session on a server, may take to end after its work has.
+const END_MAX: Duration = Duration::from_secs(3);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Refuses while other commands, perhaps of other hosts, use the tables.
 pub(super) fn refuse_sessions(store: &Store) -> Result<(), RunnerError> {
-    let begun = Instant::now();
-    loop {
-        let sessions = store.other_sessions()?;
-        if sessions.is_empty() {
-            return Ok(());
-        }
-        if begun.elapsed() > SESSION_END_MAX {
-            let sessions = sessions.iter().map(ToString::to_string).collect();
-            return Err(DatabaseRefusal::HasSessions(sessions).into());
-        }
-        std::thread::sleep(LOOK);
+    let sessions = left_of(|| Ok(store.other_sessions()?))?;
+    if sessions.is_empty() {
+        return Ok(());
     }
+    let sessions = sessions.iter().map(ToString::to_string).collect();
+    Err(DatabaseRefusal::HasSessions(sessions).into())
 }
 
 /// Refuses while runs are active in a repository.
 pub(super) fn refuse_held(root: &Path) -> Result<(), RunnerError> {
-    let held = held_runs(root)?;
-    if held.is_empty() {
+    let runs = left_of(|| held_runs(root))?;
+    if runs.is_empty() {
         return Ok(());
     }
-    let (root, runs) = (root.to_owned(), held);
+    let root = root.to_owned();
     Err(DatabaseRefusal::RunsAreActive { root, runs }.into())
 }
 
@@ -46,10 +40,22 @@ pub(super) fn refuse_users(database: &Path) -> Result<(), RunnerError> {
     let real = database
         .canonicalize()
         .unwrap_or_else(|_gone| database.to_owned());
-    let users = processes_with_open(&real);
+    let users = left_of(|| Ok(processes_with_open(&real)))?;
     if users.is_empty() {
         return Ok(());
     }
     let pids = users.iter().map(ToString::to_string).collect();
     Err(DatabaseRefusal::IsOpen(pids).into())
+}
+
+/// Returns who still uses the database, once those that are ending have had time to.
+fn left_of<T>(look: impl Fn() -> Result<Vec<T>, RunnerError>) -> Result<Vec<T>, RunnerError> {
+    let begun = Instant::now();
+    loop {
+        let users = look()?;
+        if users.is_empty() || begun.elapsed() > END_MAX {
+            return Ok(users);
+        }
+        std::thread::sleep(LOOK);
+    }
 }
