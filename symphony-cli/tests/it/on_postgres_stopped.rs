@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use symphony_core::config::ServerAddress;
 use symphony_core::id::IssueId;
+use symphony_core::run::Run;
 use symphony_store::Store;
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
@@ -70,6 +71,20 @@ impl Stopped {
         kill_process(pid, Signal::CONT).unwrap();
         tick.wait_with_output().unwrap().into()
     }
+
+    /// Lets it go on, and checks that it says this, and changes nothing: the one live run is that of the other control.
+    fn assert_changes_nothing(self, project: &Project, store: &Store, said: &str, live: &Run) {
+        let before = recorded(store);
+        let answer = self.go_on();
+        assert_eq!(
+            (answer.code, answer.stdout.as_str()),
+            (0, said),
+            "{answer:#?}"
+        );
+        assert_eq!(recorded(store), before);
+        assert_eq!(store.live_runs().unwrap(), std::slice::from_ref(live));
+        project.assert_sound();
+    }
 }
 
 impl Drop for Stopped {
@@ -96,16 +111,11 @@ fn a_tick_that_slept_before_its_claims_claims_nothing_that_another_has() {
     let tick = tick_elsewhere(&project);
     assert_eq!(tick["runs"].as_array().unwrap().len(), 1, "{tick:#}");
     let taken = store.take(&pool(), &host("h1")).unwrap().unwrap();
-    let before = recorded(&store);
-    let answer = stopped.go_on();
     let refused = format!(
         "SYM-1: worker: not started: run {} is working on it\n",
         taken.id
     );
-    assert_eq!((answer.code, &answer.stdout), (0, &refused), "{answer:#?}");
-    assert_eq!(recorded(&store), before);
-    assert_eq!(store.live_runs().unwrap(), [taken]);
-    project.assert_sound();
+    stopped.assert_changes_nothing(&project, &store, &refused, &taken);
 }
 
 #[test]
@@ -116,16 +126,11 @@ fn a_tick_that_slept_after_its_claims_hands_them_over_once() {
     let tick = tick_elsewhere(&project);
     assert_eq!(tick["runs"], json!([]), "{tick:#}");
     let taken = store.take(&pool(), &host("h1")).unwrap().unwrap();
-    let before = recorded(&store);
-    let answer = stopped.go_on();
     let queued = format!(
         "SYM-1: worker: run {} waits for a worker of pool linux\n",
         taken.id
     );
-    assert_eq!((answer.code, &answer.stdout), (0, &queued), "{answer:#?}");
-    assert_eq!(recorded(&store), before);
-    assert_eq!(store.live_runs().unwrap(), [taken]);
-    project.assert_sound();
+    stopped.assert_changes_nothing(&project, &store, &queued, &taken);
 }
 
 #[test]
@@ -151,16 +156,11 @@ fn a_tick_that_slept_when_it_had_taken_a_lost_run_back_ends_no_other() {
         store.take(&pool(), &host("h2")).unwrap()
     });
     assert_eq!(project.issue(&issue)["status"], "in_progress");
-    let before = recorded(&store);
-    let answer = stopped.go_on();
     let ended = format!(
         "run {}: host h1 did not come back, so the run was ended without it\n",
         run.id
     );
-    assert_eq!((answer.code, &answer.stdout), (0, &ended), "{answer:#?}");
-    assert_eq!(recorded(&store), before);
-    assert_eq!(store.live_runs().unwrap(), [next]);
-    project.assert_sound();
+    stopped.assert_changes_nothing(&project, &store, &ended, &next);
 }
 
 /// Runs of the control itself are its host's. Another host took the database over while none was live, and has one now.
