@@ -14,6 +14,7 @@ mod dependents;
 mod document;
 mod failure;
 mod global;
+mod handover;
 mod interrupt;
 mod json;
 mod live_run;

@@ -3,12 +3,13 @@
 //! An agent that types a person's command is refused as far as protection level `none` can recognise it. Where nothing tells
 //! who typed it, as with scripts and CI, the command runs, and what it does is recorded as not verified.
 
-use std::cell::LazyCell;
+use std::cell::OnceCell;
 
 use symphony_core::Timestamp;
 use symphony_core::asker::{Asker, Verification};
 use symphony_core::id::RunId;
 use symphony_runner::environment::RUN_MARKER;
+use symphony_runner::installation::Installation;
 use symphony_runner::paths::RunPaths;
 use symphony_runner::person::note_verification;
 use symphony_runner::process::{AskerQuestions, asker};
@@ -284,27 +285,33 @@ pub(crate) fn identify_asker(surroundings: &Surroundings) -> anyhow::Result<Aske
 fn judge_processes(surroundings: &Surroundings) -> anyhow::Result<Asker> {
     let root = surroundings.root().ok();
     // Opened when some process looks like an agent's, or the terminal is in doubt.
-    let store = LazyCell::new(|| -> Option<Store> {
-        surroundings.installation().ok()?.existing_store().ok()?
-    });
+    let opened: OnceCell<Option<(Installation, Store)>> = OnceCell::new();
+    let store = || {
+        let opened = opened.get_or_init(|| surroundings.existing().ok());
+        opened.as_ref().map(|(_, store)| store)
+    };
     let is_known = |run: &RunId| {
         let is_of_project = || {
             root.as_ref()
                 .is_some_and(|root| RunPaths::new(root, run).dir.is_dir())
         };
         // An agent of another project of the same database.
-        let is_of_database = || store.as_ref().is_some_and(|store| store.run(run).is_ok());
+        let is_of_database = || store().is_some_and(|store| store.run(run).is_ok());
         is_of_project() || is_of_database()
     };
-    let at_work = |moment: Timestamp| store.as_ref()?.run_at_work(moment).ok().flatten();
+    let at_work = |moment: Timestamp| store()?.run_at_work(moment).ok().flatten();
     let workspaces = root
         .as_ref()
         .map(|root| root.join(RepositoryOptions::default().workspaces_dir));
-    Ok(asker(&AskerQuestions {
+    let asker = asker(&AskerQuestions {
         workspaces: workspaces.as_deref(),
         is_known,
         at_work,
-    })?)
+    })?;
+    if let Some(opened) = opened.into_inner().flatten() {
+        surroundings.leave(opened);
+    }
+    Ok(asker)
 }
 
 #[cfg(test)]

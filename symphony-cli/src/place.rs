@@ -14,6 +14,7 @@ use symphony_workspace::discover;
 
 use crate::failure::{Context as _, Exit, Stop};
 use crate::global::GlobalArgs;
+use crate::handover::Handover;
 use crate::output::Output;
 use crate::shipped::SHIPPED;
 
@@ -30,6 +31,7 @@ pub(crate) struct Surroundings {
     config: Option<PathBuf>,
     /// The folder that the command was typed in, whatever `-C` says.
     typed_in: PathBuf,
+    handover: Handover,
 }
 
 impl Surroundings {
@@ -60,6 +62,7 @@ impl Surroundings {
             environment,
             config: globals.config.clone(),
             typed_in,
+            handover: Handover::default(),
         })
     }
 
@@ -78,6 +81,7 @@ impl Surroundings {
             environment: std::env::vars_os().collect(),
             config,
             typed_in: current,
+            handover: Handover::default(),
         })
     }
 
@@ -88,6 +92,7 @@ impl Surroundings {
             current: folder,
             config: Some(config),
             environment: self.environment.clone(),
+            handover: Handover::default(),
         }
     }
 
@@ -123,11 +128,13 @@ impl Surroundings {
         self.installation_at(self.root()?)
     }
 
-    /// Loads what holds in a repository.
+    /// Loads what holds in a repository. A database that was left for the command is closed: who asks for the installation alone may be
+    /// about to move it, or has changed the configuration.
     ///
     /// # Errors
     /// When the configuration of the installation is wrong.
     pub(crate) fn installation_at(&self, root: PathBuf) -> anyhow::Result<Installation> {
+        drop(self.handover.take());
         let executable = std::env::current_exe().context("find symphony's own program")?;
         let environment = self.environment.clone();
         Ok(Installation::load(
@@ -139,11 +146,20 @@ impl Surroundings {
         )?)
     }
 
-    /// Opens the database of the installation; a command that only looks does not make one.
+    /// Leaves the database that a check before the command has opened, for the command.
+    pub(crate) fn leave(&self, opened: (Installation, Store)) {
+        self.handover.leave(opened);
+    }
+
+    /// Opens the database of the installation, or takes the one that was left for the command; a command that only looks does not make
+    /// one.
     ///
     /// # Errors
     /// When there is none yet, or it cannot be opened.
     pub(crate) fn existing(&self) -> anyhow::Result<(Installation, Store)> {
+        if let Some(opened) = self.handover.take() {
+            return Ok(opened);
+        }
         let installation = self.installation()?;
         let store = installation
             .existing_store()?

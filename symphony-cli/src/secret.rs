@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 use symphony_runner::order::SecretCheck;
+use symphony_runner::session::Session;
 
 use crate::failure::{Context as _, Exit, Stop};
 use crate::place::Surroundings;
@@ -23,11 +24,14 @@ const GROUPS: &[&str] = &[
 /// # Errors
 /// When the project's files cannot be listed.
 pub(crate) fn secrets_of(surroundings: &Surroundings) -> anyhow::Result<SecretCheck> {
-    let Ok(session) = surroundings.session() else {
-        return Ok(SecretCheck::default());
-    };
-    SecretCheck::load(&session, &surroundings.environment)
-        .context("read the secrets of the project")
+    match surroundings.session() {
+        Ok(session) => secrets_in(&session, surroundings),
+        Err(_none) => Ok(SecretCheck::default()),
+    }
+}
+
+fn secrets_in(session: &Session, surroundings: &Surroundings) -> anyhow::Result<SecretCheck> {
+    SecretCheck::load(session, &surroundings.environment).context("read the secrets of the project")
 }
 
 /// Refuses a text with a secret value.
@@ -68,6 +72,11 @@ pub(crate) fn check_typed(surroundings: &Surroundings, texts: &[String]) -> anyh
     if texts.iter().all(String::is_empty) {
         return Ok(());
     }
-    let secrets = secrets_of(surroundings)?;
+    // a place without a project has none, which the command itself reports
+    let Ok(session) = surroundings.session() else {
+        return Ok(());
+    };
+    let secrets = secrets_in(&session, surroundings)?;
+    surroundings.leave((session.installation, session.store));
     texts.iter().try_for_each(|text| check_text(&secrets, text))
 }

@@ -24,4 +24,6 @@ pub(crate) fn settle_cut_off_merges(app: &App) {
             "an interrupted merge could not be settled: {error}"
         )),
     }
+    app.surroundings
+        .leave((session.installation, session.store));
 }

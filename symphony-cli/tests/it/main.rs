@@ -152,6 +152,8 @@ mod on_postgres_control;
 #[cfg(all(feature = "postgres", feature = "failpoints"))]
 mod on_postgres_stopped;
 #[cfg(test)]
+mod opened_once;
+#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod own_folders;
