@@ -100,8 +100,7 @@ where
 
 /// Returns whether a process belongs to root and this one does not, so that no agent of the user can have started it.
 fn is_above_users(pid: i32) -> bool {
-    let own = system::real_user(system::own_pid());
-    own.is_some_and(|own| own != 0) && system::real_user(pid) == Some(0)
+    !rustix::process::getuid().is_root() && system::real_user(pid) == Some(0)
 }
 
 /// Returns when a process started, in wall-clock time.

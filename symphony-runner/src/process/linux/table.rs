@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use super::control::boot_ms;
 use super::stat::parse_stat;
 use crate::process::error::ProcessError;
 use crate::process::record::ProcessRecord;
@@ -143,11 +144,11 @@ pub(in crate::process) fn command_line(pid: i32) -> Vec<OsString> {
         .collect()
 }
 
-/// Returns how long ago a process started; `None` when the clock cannot be read.
+/// Returns how long ago a process started.
+#[expect(clippy::unnecessary_wraps, reason = "other systems do not say")]
 pub(in crate::process) fn age(record: &ProcessRecord) -> Option<Duration> {
-    let uptime = fs::read_to_string("/proc/uptime").ok()?;
-    let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
-    let uptime = Duration::try_from_secs_f64(uptime).ok()?;
+    // the clock in which the kernel notes when a process starts
+    let uptime = Duration::from_millis(boot_ms());
     let started = Duration::from_millis(record.start_time.saturating_mul(1000 / TICKS_A_SECOND));
     Some(uptime.saturating_sub(started))
 }
