@@ -208,7 +208,11 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
         }
     }
     if checks.is_empty() {
-        checks.push(CheckView::ok(CHECK, format!("{count}, none blocks a run")));
+        let found = match count {
+            0 => "none".to_owned(),
+            count => format!("{count}, none blocks a run"),
+        };
+        checks.push(CheckView::ok(CHECK, found));
     }
     checks
 }

@@ -49,7 +49,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "ISSUE", value_parser = issue_id)]
     parent: Option<IssueId>,
     /// The first status: an issue in `todo` starts as soon as it can, one in `backlog` waits until you move it
-    #[arg(long, value_name = "STATUS", default_value = "todo", value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
+    #[arg(long, value_name = "STATUS", default_value = "todo", value_parser = named(&["backlog", "todo"], IssueStatus::parse))]
     status: IssueStatus,
     /// The gate that this issue repairs; agents work on the issue even while the project is on hold because that gate fails on the base
     #[arg(long = "fixes-gate", value_name = "NAME")]
