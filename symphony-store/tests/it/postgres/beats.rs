@@ -172,7 +172,7 @@ fn percentile(sorted: &[Duration], hundredths: usize) -> Duration {
 
 #[test]
 fn beats_of_a_large_fleet_are_answered_in_time_and_no_run_is_taken_for_dead() {
-    let Some(server) = Server::start("-c max_connections=100 ") else {
+    let Some(server) = Server::start("-c max_connections=100 -c fsync=on ") else {
         return;
     };
     let load = Load::asked();
