@@ -45,6 +45,9 @@ pub use stopped_plan::StoppedPlan;
 pub use tracker::{TrackerTrouble, tracker_item};
 pub use waiting_plan::waiting_plan_item;
 
+/// How many of the issues that wait for one in the backlog are read: more than an item names.
+pub const NEEDED_BY_MAX: usize = 100;
+
 /// Why an issue waits for a human.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WaitsFor {
@@ -115,7 +118,7 @@ pub enum WaitsFor {
     Undispatched(Reason),
     /// Intake has looked at it and changed nothing.
     Untriaged,
-    /// It is in the backlog, and these wait for it.
+    /// It is in the backlog, and these wait for it; of more than [`NEEDED_BY_MAX`], the first ones and one more.
     Needed(Vec<IssueId>),
     /// The gates of its pull request could not be run, several times in a row.
     GatesNotRun {
@@ -316,7 +319,14 @@ impl WaitsFor {
             Self::Undispatched(reason) => reason.to_string(),
             Self::Untriaged => "intake triaged it and changed nothing".to_owned(),
             Self::Needed(issues) => {
-                let names = list_few(issues.iter().map(IssueId::as_str), NAMED_MAX);
+                let names = issues.iter().map(IssueId::as_str);
+                let names = if issues.len() > NEEDED_BY_MAX {
+                    let named: Vec<&str> = names.take(NAMED_MAX).collect();
+                    let more = NEEDED_BY_MAX - NAMED_MAX;
+                    format!("{} and more than {more} others", named.join(", "))
+                } else {
+                    list_few(names, NAMED_MAX)
+                };
                 let wait = if issues.len() == 1 { "waits" } else { "wait" };
                 format!("it is in the backlog, and {names} {wait} for it")
             }

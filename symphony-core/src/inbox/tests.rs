@@ -186,3 +186,23 @@ fn the_oldest_comes_first_and_each_once() {
         ["review:A-3:1000", "review:A-1:9000", "review:A-2:9000"]
     );
 }
+
+#[test]
+fn an_issue_that_very_many_wait_for_names_the_first_ones() {
+    let waiting = |count| {
+        let issues = (1..=count).map(|number| issue(&format!("A-{number}")));
+        WaitsFor::Needed(issues.collect()).text()
+    };
+    assert_eq!(
+        [
+            waiting(1),
+            waiting(NEEDED_BY_MAX),
+            waiting(NEEDED_BY_MAX + 1)
+        ],
+        [
+            "it is in the backlog, and A-1 waits for it",
+            "it is in the backlog, and A-1, A-2, A-3, A-4, A-5 and 95 more wait for it",
+            "it is in the backlog, and A-1, A-2, A-3, A-4, A-5 and more than 95 others wait for it",
+        ]
+    );
+}
