@@ -107,6 +107,13 @@ const ALL: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I12,
+        "SELECT i.id, CASE WHEN i.is_awaited = 1 THEN 'it counts as awaited, but no issue waits for it'
+                ELSE 'issues wait for it, which its row does not show' END FROM
+         (SELECT i.id, i.is_awaited, EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = i.id) AS found FROM issue i) i
+         WHERE (i.is_awaited = 1) <> found",
+    ),
+    (
+        Invariant::I12,
         "SELECT 'project ' || project, 'it counts ' || sum(counted) || ' issues as ' || status || ', there are ' || sum(found) FROM
          (SELECT project, status, n AS counted, 0 AS found FROM issue_count
           UNION ALL SELECT project, status, 0, count(*) FROM issue GROUP BY project, status) c

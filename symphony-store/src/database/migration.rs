@@ -6,7 +6,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 50;
+pub const SCHEMA_VERSION: i64 = 51;
 
 /// The schema of a new database: what all migrations together make of an empty one. SQLite reads the whole schema again after each
 /// change of it, so that the way through all versions takes many times as long.
@@ -85,6 +85,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0048_run_spending.sql")),
         M::up(include_str!("schema/0049_hosts_lost.sql")),
         M::up(include_str!("schema/0050_idle_dependencies.sql")),
+        M::up(include_str!("schema/0051_awaited.sql")),
     ])
 }
 
@@ -223,6 +224,39 @@ mod tests {
         let id = symphony_core::id::IssueId::parse("P-1").unwrap();
         let issue = crate::issue::query::load_issue(&conn.into(), &id).unwrap();
         assert_eq!(issue.choice, symphony_core::profile::AgentChoice::default());
+    }
+
+    #[test]
+    fn what_others_wait_for_in_an_older_database_is_marked() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 50).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at, removed_at)
+             VALUES ('p', 'P', '/p', 'P', 0, NULL), ('q', 'Q', '/q', 'Q', 0, 1);
+             INSERT INTO issue (id, project, number, title, title_key, description, status, blocked_by, blocked_reason, priority, parent, created_at, updated_at)
+             VALUES ('P-1', 'p', 1, 't', 't', '', 'todo', NULL, NULL, 4, NULL, 0, 0),
+                    ('P-2', 'p', 2, 't', 't', '', 'backlog', NULL, NULL, 4, NULL, 0, 0),
+                    ('P-3', 'p', 3, 't', 't', '', 'cancelled', NULL, NULL, 4, NULL, 0, 0),
+                    ('P-4', 'p', 4, 't', 't', '', 'review', NULL, NULL, 4, NULL, 0, 0),
+                    ('P-5', 'p', 5, 't', 't', '', 'blocked', 'subtasks', 'r', 4, NULL, 0, 0),
+                    ('P-6', 'p', 6, 't', 't', '', 'backlog', NULL, NULL, 4, 'P-5', 0, 0),
+                    ('P-7', 'p', 7, 't', 't', '', 'backlog', NULL, NULL, 4, NULL, 0, 0),
+                    ('P-8', 'p', 8, 't', 't', '', 'backlog', NULL, NULL, 4, NULL, 0, 0),
+                    ('Q-1', 'q', 1, 't', 't', '', 'todo', NULL, NULL, 4, NULL, 0, 0);
+             INSERT INTO issue_dependency (issue, depends_on)
+             VALUES ('P-1', 'P-2'), ('P-1', 'P-3'), ('P-1', 'P-4'), ('P-1', 'Q-1'), ('P-4', 'P-7'), ('P-7', 'P-8');",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare("SELECT id FROM issue WHERE is_awaited = 1 ORDER BY id")
+            .unwrap();
+        let found: Vec<String> = statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(found, ["P-2", "P-3", "P-6", "Q-1"]);
     }
 
     #[test]

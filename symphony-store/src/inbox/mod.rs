@@ -3,3 +3,6 @@
 pub(crate) mod notification;
 pub(crate) mod open_items;
 pub(crate) mod waiting;
+
+#[cfg(test)]
+mod awaited;

@@ -3,7 +3,7 @@
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PrId, ProjectId};
-use symphony_core::inbox::{WaitingIssue, WaitsFor};
+use symphony_core::inbox::{NEEDED_BY_MAX, WaitingIssue, WaitsFor};
 use symphony_core::issue::{AttemptCounts, Block};
 use symphony_core::outcome::breaker_opens;
 use symphony_core::publication::PublicationState;
@@ -11,7 +11,7 @@ use symphony_core::standing::UNSEEN_PUBLICATION_MS;
 use symphony_core::wording::error_line;
 
 use crate::database::open::Store;
-use crate::database::row::{count32, parsed, time};
+use crate::database::row::{count32, parsed, parsed_opt, time};
 use crate::db::{Connection, OptionalExtension, Row, ToSql, params};
 use crate::error::StoreError;
 use crate::gates::delay::GATE_TRIES_MIN;
@@ -34,7 +34,7 @@ const BLOCKED_SQL: &str = concat!(
             EXISTS (SELECT 1 FROM pull_request p WHERE p.issue = i.id AND p.state IN ('open', 'approved'))
             OR EXISTS (SELECT 1 FROM phase_claim c WHERE c.issue = i.id AND c.open = 1) AS in_review, ",
     since!(),
-    " AS since FROM issue i INDEXED BY issue_blocked WHERE i.project = ?1 AND i.status = 'blocked' AND i.blocked_by <> 'subtasks' LIMIT ?2"
+    " AS since FROM issue i INDEXED BY issue_blocked_for_person WHERE i.project = ?1 AND i.status = 'blocked' AND i.blocked_by <> 'subtasks' LIMIT ?2"
 );
 const SPENT_SQL: &str = concat!(
     "SELECT i.id, i.title, i.consecutive_failures, i.total_runs, ",
@@ -78,10 +78,11 @@ fn last_failure(conn: &Connection, issue: &str) -> Result<Option<String>, StoreE
 const GONE_SQL: &str = concat!(
     "SELECT i.id, i.title, ",
     since!(),
-    " AS since FROM issue i INDEXED BY issue_waiting_idly
-      WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies > 0 AND i.idle_dependencies > 0
-      AND EXISTS (SELECT 1 FROM issue_dependency d JOIN issue o ON o.id = d.depends_on JOIN project g ON g.id = o.project
-                  WHERE d.issue = i.id AND (o.status = 'cancelled' OR o.status <> 'done' AND g.removed_at IS NOT NULL)) LIMIT ?2"
+    " AS since FROM (
+         SELECT DISTINCT d.issue AS id FROM project g CROSS JOIN issue o INDEXED BY issue_awaited ON o.project = g.id
+         CROSS JOIN issue_dependency d ON d.depends_on = o.id
+         WHERE o.is_awaited = 1 AND (o.status = 'cancelled' OR o.status <> 'done' AND g.removed_at IS NOT NULL)) w
+     CROSS JOIN issue i ON i.id = w.id WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies > 0 LIMIT ?2"
 );
 const CANCELLED_ON_SQL: &str =
     "SELECT d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
@@ -108,22 +109,21 @@ const UNPUBLISHED_SQL: &str =
      JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
      WHERE p.project = ?1 AND p.state IN ('open', 'approved')
        AND (n.state = 'failed' OR n.state = 'running' AND (n.started_at <= ?3 OR n.started_at > ?4)) LIMIT ?2";
-/// Issues of the backlog that an issue in `todo` depends on, or that are sub-tasks of one that waits for them, with a
-/// row for each that waits. Those that an agent's intake or the breaker left there have their own entry.
+/// Issues of the backlog that an issue of any project waits for, with the one of this project that waits for it as its
+/// sub-task. Those that an agent's intake or the breaker left there have their own entry.
 const NEEDED_SQL: &str = concat!(
-    "SELECT i.id, i.title, w.waits, ",
+    "SELECT i.id, i.title, (SELECT b.id FROM issue b WHERE b.id = i.parent AND b.project = ?1
+                            AND b.status = 'blocked' AND b.blocked_by = 'subtasks') AS whole, ",
     since!(),
-    " AS since FROM (
-         SELECT t.id AS waits, d.depends_on AS needed FROM issue t INDEXED BY issue_waiting_idly JOIN issue_dependency d ON d.issue = t.id
-         WHERE t.project = ?1 AND t.status = 'todo' AND t.open_dependencies > 0 AND t.idle_dependencies > 0
-         UNION ALL
-         SELECT b.id, c.id FROM issue b INDEXED BY issue_blocked
-         JOIN issue c ON c.parent = b.id WHERE b.project = ?1 AND b.status = 'blocked' AND b.blocked_by = 'subtasks') w
-     JOIN issue i ON i.id = w.needed JOIN project g ON g.id = i.project AND g.removed_at IS NULL
-     WHERE i.status = 'backlog' AND i.intake IS DISTINCT FROM 'unchanged' AND ",
+    " AS since FROM project g CROSS JOIN issue i INDEXED BY issue_awaited ON i.project = g.id
+     WHERE g.removed_at IS NULL AND i.is_awaited = 1 AND i.status = 'backlog' AND i.intake IS DISTINCT FROM 'unchanged' AND ",
     parked!(),
-    " <> 'breaker' ORDER BY i.project, i.number, w.waits LIMIT ?2"
+    " <> 'breaker' ORDER BY i.project, i.number LIMIT ?2"
 );
+/// Issues of a project that depend on one, in the order of the index, so that no more are read than the limit.
+const DEPENDENTS_SQL: &str =
+    "SELECT d.issue FROM issue_dependency d CROSS JOIN issue t ON t.id = d.issue
+     WHERE d.depends_on = ?2 AND t.project = ?1 AND t.status = 'todo' ORDER BY d.issue LIMIT ?3";
 /// Open issues whose first run found an unknown branch.
 const RESCUED_SQL: &str = "SELECT i.id, i.title, i.rescued_branch,
             coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'branch_rescued'), i.created_at) AS since
@@ -241,14 +241,10 @@ impl Store {
                 problem: publication_problem(row)?,
             }))
         })?;
-        let mut needed = Vec::new();
-        self.each_waiting(NEEDED_SQL, of_project, project, &mut needed, |row| {
-            let waits = parsed("issue id", row.get("waits")?)?;
-            Ok(Some(WaitsFor::Needed(vec![waits])))
+        self.each_waiting(NEEDED_SQL, of_project, project, &mut found, |row| {
+            let by = needed_by(&self.conn, project, row)?;
+            Ok((!by.is_empty()).then_some(WaitsFor::Needed(by)))
         })?;
-        for one in needed {
-            add_needed(&mut found, one);
-        }
         Ok(found)
     }
 
@@ -290,15 +286,27 @@ impl Store {
     }
 }
 
-/// Adds an issue that another one waits for to the previous ones, of which the last may be the same.
-fn add_needed(found: &mut Vec<WaitingIssue>, one: WaitingIssue) {
-    if let Some(last) = found.last_mut().filter(|last| last.issue == one.issue)
-        && let (WaitsFor::Needed(all), WaitsFor::Needed(more)) = (&mut last.why, &one.why)
-    {
-        all.extend(more.iter().cloned());
-        return;
+/// Returns the first issues of a project that wait for the one of a row: one more than are counted if there are more.
+fn needed_by(
+    conn: &Connection,
+    project: &ProjectId,
+    row: &Row<'_>,
+) -> Result<Vec<IssueId>, StoreError> {
+    let needed: String = row.get("id")?;
+    let mut statement = conn.prepare_cached(DEPENDENTS_SQL)?;
+    let max = i64::try_from(NEEDED_BY_MAX).unwrap_or(i64::MAX);
+    let mut rows = statement.query(params![project.as_str(), needed, max.saturating_add(1)])?;
+    let mut issues = Vec::new();
+    while let Some(row) = &rows.next()? {
+        issues.push(parsed::<IssueId>("issue id", row.get(0)?)?);
     }
-    found.push(one);
+    let whole: Option<IssueId> = parsed_opt("issue id", row.get("whole")?)?;
+    if let Some(whole) = whole {
+        let at = issues.partition_point(|issue| issue.as_str() < whole.as_str());
+        issues.insert(at, whole);
+        issues.truncate(NEEDED_BY_MAX.saturating_add(1));
+    }
+    Ok(issues)
 }
 
 /// Returns what is known about the end of a publication, on one line.
@@ -341,14 +349,15 @@ mod tests {
     fn what_waits_is_found_through_partial_indexes() {
         let store = Store::open_in_memory().unwrap();
         for (sql, index) in [
-            (BLOCKED_SQL, "issue_blocked"),
+            (BLOCKED_SQL, "issue_blocked_for_person"),
             (SPENT_SQL, "issue_spent"),
-            (GONE_SQL, "issue_waiting_idly"),
+            (GONE_SQL, "issue_awaited"),
+            (GONE_SQL, "issue_dependency_reverse"),
             (ACCEPTANCE_SQL, "issue_review"),
             (UNCHANGED_SQL, "issue_intake_unchanged"),
             (UNPUBLISHED_SQL, "pull_request_state"),
-            (NEEDED_SQL, "issue_waiting_idly"),
-            (NEEDED_SQL, "issue_blocked"),
+            (NEEDED_SQL, "issue_awaited"),
+            (DEPENDENTS_SQL, "issue_dependency_reverse"),
             (UNPUBLISHED_SQL, "publication_pull_request"),
             (NOT_PREPARED_SQL, "issue_review"),
             (NOT_PREPARED_SQL, "run_issue"),

@@ -14,12 +14,14 @@ use crate::error::StoreError;
 /// How many deliveries of one issue are searched for documents: as many as one run may make.
 const TICKET_DELIVERIES_MAX: u32 = 50;
 
-/// The deliveries whose documents later agents still need: of open issues, and of what open issues are parts of.
+/// The deliveries whose documents later agents still need: of open issues, and of what open issues are parts of. These
+/// are found from the wholes, so that parts that have delivered nothing are not read.
 const NEEDED_DOCUMENTS: &str = "
     WITH RECURSIVE needed (id) AS (
         SELECT id FROM (
             SELECT id FROM issue INDEXED BY issue_delivered WHERE project = ?1 AND has_delivery = 1 AND status NOT IN ('done', 'cancelled')
-            UNION ALL SELECT id FROM issue INDEXED BY issue_open_part WHERE project = ?1 AND parent IS NOT NULL AND status NOT IN ('done', 'cancelled')) AS begun
+            UNION ALL SELECT id FROM issue INDEXED BY issue_delivered_whole WHERE project = ?1 AND has_delivery = 1 AND open_subtasks > 0
+            UNION ALL SELECT id FROM issue INDEXED BY issue_nested_whole WHERE project = ?1 AND parent IS NOT NULL AND open_subtasks > 0) AS begun
         UNION SELECT i.parent FROM needed JOIN issue i ON i.id = needed.id WHERE i.parent IS NOT NULL)
     SELECT c.* FROM needed CROSS JOIN phase_claim c ON c.issue = needed.id
     WHERE c.head_commit IS NOT NULL
@@ -155,5 +157,73 @@ impl Store {
     /// When the database cannot be read.
     pub fn has_open_review(&self, issue: &IssueId) -> Result<bool, StoreError> {
         Ok(self.open_pr(issue)?.is_some() || self.open_delivery(issue)?.is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    /// What the statement replaced: it begins with every open part.
+    fn from_the_parts() -> String {
+        let (whole, part) = (
+            "SELECT id FROM issue INDEXED BY issue_delivered_whole WHERE project = ?1 AND has_delivery = 1 AND open_subtasks > 0
+            UNION ALL SELECT id FROM issue INDEXED BY issue_nested_whole WHERE project = ?1 AND parent IS NOT NULL AND open_subtasks > 0",
+            "SELECT id FROM issue WHERE project = ?1 AND parent IS NOT NULL AND status NOT IN ('done', 'cancelled')",
+        );
+        assert!(NEEDED_DOCUMENTS.contains(whole));
+        NEEDED_DOCUMENTS.replace(whole, part)
+    }
+
+    /// Issues of two projects: each with its status, its parent among the previous ones, and the states of its deliveries.
+    fn issues() -> impl Strategy<Value = Vec<(&'static str, Option<usize>, Vec<&'static str>)>> {
+        let status = vec!["backlog", "todo", "review", "done", "done", "cancelled"];
+        let state = vec!["accepted", "accepted", "awaiting_judge", "rejected"];
+        let parent = proptest::option::weighted(0.8, 0_usize..8);
+        let deliveries = proptest::collection::vec(select(state), 0..3);
+        proptest::collection::vec((select(status), parent, deliveries), 1..24)
+    }
+
+    proptest! {
+        #[test]
+        fn documents_are_found_from_the_wholes_as_from_the_parts(issues in issues()) {
+            let store = Store::open_in_memory().unwrap();
+            for project in ["a", "b"] {
+                store.conn.execute(
+                    "INSERT INTO project (id, name, root, prefix, created_at) VALUES (?1, ?1, ?1, ?1, 0)",
+                    [project],
+                ).unwrap();
+            }
+            for (number, (status, parent, deliveries)) in issues.iter().enumerate() {
+                let project = if number % 2 == 0 { "a" } else { "b" };
+                // an issue and its parent are of one project
+                let parent = parent.map(|back| 2 * (back + 1)).filter(|back| *back <= number);
+                let parent = parent.map(|back| format!("I-{}", number - back));
+                let number = i64::try_from(number).unwrap();
+                store.conn.execute(
+                    "INSERT INTO issue (id, project, number, title, title_key, description, status, priority, parent, created_at, updated_at)
+                     VALUES ('I-' || ?1, ?2, ?1, 't', 't', '', ?3, 0, ?4, 0, 0)",
+                    params![number, project, status, parent],
+                ).unwrap();
+                for state in deliveries {
+                    store.conn.execute(
+                        "INSERT INTO phase_claim (project, issue, phase, summary, author, state, head_commit, open, created_at)
+                         VALUES (?1, 'I-' || ?2, 'research', 's', 'researcher', ?3, 'c', ?3 = 'awaiting_judge', 0) ON CONFLICT DO NOTHING",
+                        params![project, number, state],
+                    ).unwrap();
+                }
+            }
+            let found = |sql: &str, project: &str| -> Vec<i64> {
+                let mut statement = store.conn.prepare(sql).unwrap();
+                let rows = statement.query_map([project], |row| row.get("id")).unwrap();
+                rows.map(Result::unwrap).collect()
+            };
+            for project in ["a", "b"] {
+                prop_assert_eq!(found(NEEDED_DOCUMENTS, project), found(&from_the_parts(), project));
+            }
+        }
     }
 }

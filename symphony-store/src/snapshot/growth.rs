@@ -35,6 +35,7 @@ fn years(ended: i64) -> Store {
     );
     fill("UPDATE issue SET parent = 'P-90' WHERE number BETWEEN 21 AND 30");
     fill("UPDATE issue SET open_subtasks = 10 WHERE id = 'P-90'");
+    fill("UPDATE issue SET labels = '[\"fixes-gate:test\"]' WHERE id = 'P-41'");
     fill(
         "INSERT INTO event (at, project, issue, actor, kind)
          SELECT created_at, project, id, CASE WHEN number % 2 = 0 THEN 'scanner' ELSE 'human' END, 'issue_added' FROM issue",
@@ -67,31 +68,52 @@ fn years(ended: i64) -> Store {
     store
 }
 
-/// Adds as many issues that a person left in the backlog, each waiting for the one before, and as many in `todo`, which wait for each
-/// other in a circle, so that none can begin.
+/// Adds as many issues of each kind, which no agent can begin, and of which a person has to act on six: one of the backlog, and five
+/// whose dependency was cancelled.
+/// - `B`: left in the backlog by a person, each waiting for the one before; a half are sub-tasks of an issue in review.
+/// - `T`: in `todo`, waiting for each other in a circle.
+/// - `N`: in `todo`, all waiting for the same one of the backlog.
+/// - `W`: blocked by a sub-task `S`, which waits for an issue in review.
+/// - `G`: the five, however many there are of the others.
 fn wait(store: &Store, waiting: i64) {
-    for (prefix, status) in [("B", "backlog"), ("T", "todo")] {
+    let kinds = [
+        (
+            "B",
+            "backlog",
+            "'B-' || CASE i WHEN 1 THEN :n ELSE i - 1 END",
+        ),
+        ("T", "todo", "'T-' || CASE i WHEN 1 THEN :n ELSE i - 1 END"),
+        ("N", "todo", "'B-1'"),
+        ("W", "blocked", "NULL"),
+        ("S", "todo", "'P-50'"),
+        ("G", "todo", "'P-100'"),
+    ];
+    for (prefix, status, needed) in kinds {
+        let waiting = if prefix == "G" { 5 } else { waiting };
         let fill = |sql: &str| {
-            let sql = sql.replace(":prefix", prefix).replace(":status", status);
-            let sql = sql.replace(":waiting", &waiting.to_string());
+            let sql = sql.replace(":needed", needed).replace(":prefix", prefix);
+            let sql = sql.replace(":status", status);
+            let sql = sql.replace(":n", &waiting.to_string());
             store
                 .conn
                 .execute(&sql, [])
                 .unwrap_or_else(|error| panic!("{sql}: {error}"));
         };
         fill(
-            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :waiting)
-             INSERT INTO issue (id, project, number, title, title_key, description, status, open_dependencies, priority, created_at, updated_at)
-             SELECT ':prefix-' || i, 'p', (SELECT max(number) FROM issue) + i, 't', ':prefix' || i, '', ':status', 1, i % 5, i, i FROM n",
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :n)
+             INSERT INTO issue (id, project, number, title, title_key, description, status, open_dependencies, blocked_by, blocked_reason,
+                                parent, priority, created_at, updated_at)
+             SELECT ':prefix-' || i, 'p', (SELECT max(number) FROM issue) + i, 't', ':prefix' || i, '', ':status', :needed IS NOT NULL,
+                    CASE ':status' WHEN 'blocked' THEN 'subtasks' END, CASE ':status' WHEN 'blocked' THEN 'r' END,
+                    CASE WHEN ':prefix' = 'S' THEN 'W-' || i WHEN ':prefix' = 'B' AND i % 2 = 0 THEN 'P-45' END, i % 5, i, i FROM n",
         );
         fill(
             "INSERT INTO event (at, project, issue, actor, kind)
              SELECT created_at, project, id, 'human', 'issue_added' FROM issue WHERE id LIKE ':prefix-%'",
         );
         fill(
-            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :waiting)
-             INSERT INTO issue_dependency (issue, depends_on)
-             SELECT ':prefix-' || i, ':prefix-' || CASE i WHEN 1 THEN :waiting ELSE i - 1 END FROM n",
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :n)
+             INSERT INTO issue_dependency (issue, depends_on) SELECT ':prefix-' || i, :needed FROM n WHERE :needed IS NOT NULL",
         );
     }
 }
@@ -143,7 +165,7 @@ fn steps_of(ended: i64, waiting: i64) -> Vec<(&'static str, u64)> {
     call(
         "waiting",
         &mut |s| s.waiting_issues(&project, 15, now).unwrap().len(),
-        20,
+        26,
     );
     call(
         "plans",
@@ -163,7 +185,7 @@ fn steps_of(ended: i64, waiting: i64) -> Vec<(&'static str, u64)> {
     call(
         "open items",
         &mut |s| s.open_items().unwrap().issues.len(),
-        80 + 2 * usize::try_from(waiting).unwrap(),
+        85 + 5 * usize::try_from(waiting).unwrap(),
     );
     call("bases", &mut |s| s.open_into(&project).unwrap().len(), 20);
     call(
@@ -192,6 +214,11 @@ fn steps_of(ended: i64, waiting: i64) -> Vec<(&'static str, u64)> {
         &mut |s| usize::from(s.spent_today(&project, now).unwrap().tokens.get() > 0),
         0,
     );
+    call(
+        "repairs",
+        &mut |s| s.gate_repairs(&project).unwrap().len(),
+        1,
+    );
     call("live", &mut |s| s.live_runs().unwrap().len(), 0);
     let live = RunFilter {
         project: Some(project.clone()),
@@ -204,7 +231,7 @@ fn steps_of(ended: i64, waiting: i64) -> Vec<(&'static str, u64)> {
 
 #[test]
 fn years_of_ended_work_cost_a_tick_the_status_and_the_inbox_nothing() {
-    assert_eq!(steps_of(1_000, 10), steps_of(20_000, 10));
+    assert_eq!(steps_of(1_000, 200), steps_of(20_000, 200));
 }
 
 #[test]
@@ -215,7 +242,8 @@ fn issues_that_wait_for_others_and_a_large_backlog_cost_a_tick_the_status_and_th
         found.retain(|(what, _)| *what != "open items");
         found
     };
-    assert_eq!(steps(10), steps(2_000));
+    // The inbox reads the first 101 that wait for one issue.
+    assert_eq!(steps(200), steps(2_000));
 }
 
 #[test]

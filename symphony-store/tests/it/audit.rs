@@ -362,6 +362,16 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     ),
     (
         Invariant::I12,
+        "UPDATE issue SET is_awaited = 1 WHERE id = 'DEM-6'",
+        &["I12 DEM-6: it counts as awaited, but no issue waits for it"],
+    ),
+    (
+        Invariant::I12,
+        "DROP TRIGGER awaited_depends; INSERT INTO issue_dependency VALUES ('DEM-3', 'DEM-7'); UPDATE issue SET open_dependencies = 1 WHERE id = 'DEM-3'",
+        &["I12 DEM-7: issues wait for it, which its row does not show"],
+    ),
+    (
+        Invariant::I12,
         "UPDATE issue SET done_subtasks = 1 WHERE id = 'DEM-5'",
         &["I12 DEM-5: it counts 1 open and 1 done sub-tasks; there are 1 and 0"],
     ),

@@ -53,6 +53,8 @@ mod project_agents;
 #[cfg(test)]
 mod prompt_sets;
 #[cfg(test)]
+mod prop_awaited;
+#[cfg(test)]
 mod prop_log;
 #[cfg(test)]
 mod prop_plans;

@@ -134,7 +134,7 @@ fn of_postgresql() -> Tables {
     let columns = client
         .query(
             "SELECT table_name::text, column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns
-             WHERE table_schema = $1 AND table_name NOT IN ('schema_version', 'engine_session', 'issue_count', 'idle_dependency')",
+             WHERE table_schema = $1 AND table_name NOT IN ('schema_version', 'engine_session', 'issue_count', 'idle_dependency', 'awaited_issue')",
             &[&name],
         )
         .unwrap();

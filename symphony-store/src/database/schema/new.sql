@@ -30,7 +30,7 @@ CREATE TABLE issue (
     has_worktree         INTEGER NOT NULL DEFAULT 0 CHECK (has_worktree IN (0, 1)),
     delete_branch        INTEGER NOT NULL DEFAULT 0 CHECK (delete_branch IN (0, 1)),
     created_at           INTEGER NOT NULL,
-    updated_at           INTEGER NOT NULL, open_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (open_subtasks >= 0), done_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (done_subtasks >= 0), intake TEXT CHECK (intake IN ('changed', 'unchanged')), rescued_branch TEXT, provider TEXT CHECK (provider IS NULL OR provider <> ''), model TEXT CHECK (model IS NULL OR model <> ''), is_proposed INTEGER NOT NULL DEFAULT 0 CHECK (is_proposed IN (0, 1)), has_delivery INTEGER NOT NULL DEFAULT 0 CHECK (has_delivery IN (0, 1)), idle_dependencies INTEGER NOT NULL DEFAULT 0 CHECK (idle_dependencies >= 0),
+    updated_at           INTEGER NOT NULL, open_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (open_subtasks >= 0), done_subtasks INTEGER NOT NULL DEFAULT 0 CHECK (done_subtasks >= 0), intake TEXT CHECK (intake IN ('changed', 'unchanged')), rescued_branch TEXT, provider TEXT CHECK (provider IS NULL OR provider <> ''), model TEXT CHECK (model IS NULL OR model <> ''), is_proposed INTEGER NOT NULL DEFAULT 0 CHECK (is_proposed IN (0, 1)), has_delivery INTEGER NOT NULL DEFAULT 0 CHECK (has_delivery IN (0, 1)), idle_dependencies INTEGER NOT NULL DEFAULT 0 CHECK (idle_dependencies >= 0), is_awaited INTEGER NOT NULL DEFAULT 0 CHECK (is_awaited IN (0, 1)),
     UNIQUE (project, number),
     CHECK ((status = 'blocked') = (blocked_by IS NOT NULL))
 ) STRICT;
@@ -748,7 +748,6 @@ CREATE TRIGGER issue_delivered AFTER INSERT ON phase_claim BEGIN
 END;
 CREATE INDEX issue_proposed ON issue (project, number) WHERE status = 'backlog' AND is_proposed = 1;
 CREATE INDEX issue_delivered ON issue (project, id) WHERE has_delivery = 1 AND status NOT IN ('done', 'cancelled');
-CREATE INDEX issue_open_part ON issue (project, id) WHERE parent IS NOT NULL AND status NOT IN ('done', 'cancelled');
 CREATE INDEX run_ended ON run (ended_at, started_at) WHERE ended_at IS NOT NULL;
 CREATE TRIGGER issue_counted AFTER INSERT ON issue BEGIN
     INSERT INTO issue_count (project, status, n) VALUES (NEW.project, NEW.status, 1)
@@ -766,7 +765,6 @@ CREATE INDEX run_spending_of_project ON run_spending (project, day);
 CREATE VIEW idle_dependency AS
     SELECT d.issue, d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on JOIN project g ON g.id = o.project
     WHERE o.status IN ('backlog', 'cancelled') OR g.removed_at IS NOT NULL;
-CREATE INDEX issue_waiting_idly ON issue (project, id) WHERE status = 'todo' AND open_dependencies > 0 AND idle_dependencies > 0;
 CREATE TRIGGER dependency_added AFTER INSERT ON issue_dependency BEGIN
     UPDATE issue SET idle_dependencies = (SELECT count(*) FROM idle_dependency d WHERE d.issue = issue.id) WHERE id = NEW.issue;
 END;
@@ -782,4 +780,48 @@ CREATE TRIGGER dependency_left AFTER UPDATE OF removed_at ON project WHEN NEW.re
     UPDATE issue SET idle_dependencies = (SELECT count(*) FROM idle_dependency d WHERE d.issue = issue.id)
     WHERE id IN (SELECT d.issue FROM issue o JOIN issue_dependency d ON d.depends_on = o.id WHERE o.project = NEW.id);
 END;
+CREATE VIEW awaited_issue AS
+    SELECT d.depends_on AS id FROM idle_dependency d JOIN issue t ON t.id = d.issue WHERE t.status = 'todo'
+    UNION ALL
+    SELECT c.id FROM issue c JOIN issue b ON b.id = c.parent
+    WHERE c.status = 'backlog' AND b.status = 'blocked' AND b.blocked_by = 'subtasks';
+CREATE INDEX issue_awaited ON issue (project, number) WHERE is_awaited = 1;
+CREATE TRIGGER awaited_depends AFTER INSERT ON issue_dependency BEGIN
+    UPDATE issue SET is_awaited = 1 - is_awaited
+    WHERE id = NEW.depends_on AND is_awaited <> EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = issue.id);
+END;
+CREATE TRIGGER awaited_released AFTER DELETE ON issue_dependency BEGIN
+    UPDATE issue SET is_awaited = 1 - is_awaited
+    WHERE id = OLD.depends_on AND is_awaited <> EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = issue.id);
+END;
+CREATE TRIGGER awaited_added AFTER INSERT ON issue WHEN NEW.parent IS NOT NULL AND NEW.status = 'backlog' BEGIN
+    UPDATE issue SET is_awaited = 1 - is_awaited
+    WHERE id = NEW.id AND is_awaited <> EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = issue.id);
+END;
+CREATE TRIGGER awaited_moved AFTER UPDATE OF status, project, parent ON issue
+WHEN NEW.status <> OLD.status AND (NEW.status IN ('backlog', 'cancelled') OR OLD.status IN ('backlog', 'cancelled'))
+    OR NEW.project <> OLD.project OR NEW.parent IS NOT OLD.parent BEGIN
+    UPDATE issue SET is_awaited = 1 - is_awaited
+    WHERE id = NEW.id AND is_awaited <> EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = issue.id);
+END;
+CREATE TRIGGER awaited_waits AFTER UPDATE OF status ON issue
+WHEN (NEW.status = 'todo') <> (OLD.status = 'todo') AND NEW.idle_dependencies > 0 BEGIN
+    UPDATE issue SET is_awaited = 1 - is_awaited
+    WHERE id IN (SELECT depends_on FROM issue_dependency WHERE issue = NEW.id)
+    AND is_awaited <> EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = issue.id);
+END;
+CREATE TRIGGER awaited_split AFTER UPDATE OF status, blocked_by ON issue
+WHEN (NEW.blocked_by IS 'subtasks') <> (OLD.blocked_by IS 'subtasks') BEGIN
+    UPDATE issue SET is_awaited = 1 - is_awaited
+    WHERE parent = NEW.id AND status = 'backlog' AND is_awaited <> EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = issue.id);
+END;
+CREATE TRIGGER awaited_left AFTER UPDATE OF removed_at ON project WHEN NEW.removed_at IS NOT OLD.removed_at BEGIN
+    UPDATE issue SET is_awaited = 1 - is_awaited
+    WHERE id IN (SELECT d.depends_on FROM issue o JOIN issue_dependency d ON d.depends_on = o.id WHERE o.project = NEW.id)
+    AND is_awaited <> EXISTS (SELECT 1 FROM awaited_issue a WHERE a.id = issue.id);
+END;
+CREATE INDEX issue_blocked_for_person ON issue (project, id) WHERE status = 'blocked' AND blocked_by <> 'subtasks';
+CREATE INDEX issue_delivered_whole ON issue (project, id) WHERE has_delivery = 1 AND open_subtasks > 0;
+CREATE INDEX issue_nested_whole ON issue (project, id) WHERE parent IS NOT NULL AND open_subtasks > 0;
+CREATE INDEX issue_repairing ON issue (project, number) WHERE status NOT IN ('done', 'cancelled') AND instr(labels, 'fixes-gate:') > 0;
 INSERT INTO service_total VALUES (1, 0, 0, 0, 0, 0, NULL);

@@ -27,6 +27,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
         "only for a server, which runs it in a test of its own",
     ),
     ("snapshot/growth.rs", "fills a file in a test"),
+    ("inbox/awaited.rs", "fills a file in a test"),
     (
         "database/copy.rs",
         "names of tables are put in; the tests of copies send each",
