@@ -1,6 +1,8 @@
-//! A tick with nothing to do, in an installation of a thousand and of a million issues.
+//! A tick with nothing to do, `status` and `inbox`, in an installation of a thousand and of a million issues, of which a tenth are in
+//! the backlog and up to 10,000 wait for others.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
 
@@ -9,15 +11,19 @@ use super::peers;
 use super::project::Project;
 
 const ROUNDS: usize = 41;
-/// Issues that wait for each other in a circle, so that none can begin, in front of everything else.
+/// Issues that wait for a dependency, in front of everything else.
 const BLOCKED: i64 = 10_000;
+/// How long a backup may take.
+const BACKUP_MAX: Duration = Duration::from_mins(5);
 
-/// Fills the backlog as years leave it: most issues done or cancelled, some in the backlog, some that wait for others.
+/// Fills the backlog as years leave it: most issues done or cancelled, some in the backlog, some that wait for others. Of those, every
+/// other one waits for the same issue of the backlog, the others for one that waits itself.
 fn fill(project: &Project, issues: i64) {
     let connection = Connection::open(project.database()).unwrap();
     let id: String = connection
         .query_row("SELECT id FROM project", [], |row| row.get(0))
         .unwrap();
+    let blocked = BLOCKED.min(issues / 2);
     connection
         .execute(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)
@@ -27,20 +33,41 @@ fn fill(project: &Project, issues: i64) {
                     CASE WHEN i <= ?3 THEN 'todo' WHEN i % 10 = 0 THEN 'backlog' WHEN i % 10 = 1 THEN 'cancelled' ELSE 'done' END,
                     i % 5, i, i, i <= ?3
              FROM n",
-            params![id, issues, BLOCKED.min(issues / 2)],
+            params![id, issues, blocked],
         )
         .unwrap();
     connection
         .execute(
             "INSERT INTO issue_dependency (issue, depends_on)
-             SELECT id, 'BEN-' || CASE number WHEN 1 THEN ?1 ELSE number - 1 END FROM issue WHERE status = 'todo'",
-            [BLOCKED.min(issues / 2)],
+             SELECT id, 'BEN-' || CASE WHEN number % 2 = 1 THEN ?1 + 10 ELSE number - 1 END FROM issue WHERE status = 'todo'",
+            [blocked],
+        )
+        .unwrap();
+    connection
+        .execute(
+            "INSERT INTO event (at, project, issue, actor, kind)
+             SELECT created_at, project, id, 'human', 'issue_added' FROM issue WHERE status IN ('todo', 'backlog')",
+            [],
         )
         .unwrap();
     connection
         .execute("UPDATE project SET next_number = ?1", [issues + 1])
         .unwrap();
     connection.execute_batch("ANALYZE").unwrap();
+}
+
+/// Waits for the backup that the first tick starts: it would run beside what is measured, and only beside the large installation.
+fn wait_for_backup(project: &Project) {
+    let began = Instant::now();
+    loop {
+        let listed = project.ok(&["db", "restore", "--list", "--json"]);
+        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+        if !listed["items"].as_array().unwrap().is_empty() {
+            return;
+        }
+        assert!(began.elapsed() < BACKUP_MAX, "no backup was made");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 pub(crate) fn run() {
@@ -50,6 +77,10 @@ pub(crate) fn run() {
         let planned = project.ok(&["tick", "--json"]);
         let planned: serde_json::Value = serde_json::from_slice(&planned.stdout).unwrap();
         assert_eq!(planned["actions"], serde_json::json!([]), "nothing to do");
+        let inbox = project.ok(&["inbox", "--json"]);
+        let inbox = String::from_utf8(inbox.stdout).unwrap();
+        assert!(inbox.contains("it is in the backlog, and BEN-1"), "{inbox}");
+        wait_for_backup(&project);
         project
     });
     let empty = peers::empty();
@@ -73,6 +104,20 @@ pub(crate) fn run() {
         tick_large / bare,
         help / bare
     );
+    for command in ["status", "inbox"] {
+        let mut of = [&small, &large].map(|project| {
+            let arguments = [command, "--json"];
+            move || quietly(&mut project.symphony(&arguments))
+        });
+        let [on_small, on_large] = &mut of;
+        let [of_small, of_large] = in_turn(ROUNDS / 2, [on_small, on_large]);
+        println!(
+            "  {command}: {:.2} ms and {:.2} ms, t(1M)/t(1k) = {:.2} (goal 1.2)",
+            of_small * 1e3,
+            of_large * 1e3,
+            of_large / of_small
+        );
+    }
     if peers::has("node") {
         let [tick, node] = in_turn(
             ROUNDS / 2,
