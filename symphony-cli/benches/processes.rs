@@ -1,7 +1,7 @@
 //! Symphony's processes beside their limits and their peers: idle tick, large installations, claim, whole issues, logs, MCP server,
-//! supervisor.
+//! supervisor, many agents.
 //!
-//! `cargo bench -p symphony-cli --bench processes -- [tick|large|claim|issues|logs|mcp|supervisor]…`
+//! `cargo bench -p symphony-cli --bench processes -- [tick|large|claim|issues|logs|mcp|supervisor|fleet]…`
 //!
 //! Everything that is compared runs in turn in the same run (A B A B …); of each the median counts, and only ratios say
 //! anything. Peers in JavaScript are under `benches/peers/`, pinned by a lock file and installed on first use; one that is
@@ -19,6 +19,8 @@
 
 #[path = "processes/claim.rs"]
 mod claim;
+#[path = "processes/fleet.rs"]
+mod fleet;
 #[path = "processes/idle_tick.rs"]
 mod idle_tick;
 #[path = "processes/issues.rs"]
@@ -43,7 +45,7 @@ fn main() {
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
-    let parts: [(&str, fn()); 7] = [
+    let parts: [(&str, fn()); 8] = [
         ("tick", idle_tick::run),
         ("large", large::run),
         ("claim", claim::run),
@@ -51,6 +53,7 @@ fn main() {
         ("logs", logs::run),
         ("mcp", mcp_start::run),
         ("supervisor", supervisor::run),
+        ("fleet", fleet::run),
     ];
     for (name, run) in parts {
         if asked.is_empty() || asked.iter().any(|asked| asked == name) {
