@@ -38,6 +38,7 @@ pub(super) struct FileDiff<'a> {
     pub(super) whole: &'a str,
     /// What is before the first hunk; everything where there is none.
     pub(super) head: &'a str,
+    names: (&'a str, Option<&'a str>),
     pub(super) hunks: Vec<Hunk<'a>>,
     pub(super) rank: FileRank,
     /// Whether its head and the headers of its hunks are shown.
@@ -103,6 +104,53 @@ fn first_line(text: &str) -> (&str, &str) {
     text.split_at(text.find('\n').map_or(text.len(), |at| at + 1))
 }
 
+/// Reads the names of a file. The lines with one name are believed: ` b/` may be part of a name.
+fn names(whole: &str) -> (&str, Option<&str>) {
+    let (mut new, mut old, mut to, mut from) = (None, None, None, None);
+    let lines = whole.lines().take(HEAD_LINES_MAX);
+    for line in lines.take_while(|line| !line.starts_with(HUNK_START)) {
+        let places = [
+            ("+++ ", &mut new),
+            ("--- ", &mut old),
+            ("rename to ", &mut to),
+            ("rename from ", &mut from),
+        ];
+        for (start, place) in places {
+            if let Some(name) = line.strip_prefix(start) {
+                // git ends names with spaces so
+                place.get_or_insert(name.strip_suffix('\t').unwrap_or(name));
+            }
+        }
+    }
+    let name = of_side(new, "b/")
+        .or_else(|| of_side(old, "a/"))
+        .or(to)
+        .unwrap_or_else(|| name_of_first_line(whole));
+    (name, from)
+}
+
+/// Returns the name of one side; none if the file is not there.
+fn of_side<'a>(name: Option<&'a str>, side: &str) -> Option<&'a str> {
+    let name = name.filter(|name| *name != "/dev/null")?;
+    Some(name.strip_prefix(side).unwrap_or(name))
+}
+
+/// Reads the name of a file without changed lines from the first line, which has the name twice.
+fn name_of_first_line(whole: &str) -> &str {
+    let first = whole.lines().next().unwrap_or_default();
+    let Some(names) = first.strip_prefix(FILE_START) else {
+        return first;
+    };
+    let same = names
+        .split_at_checked(names.len() / 2)
+        .and_then(|(old, new)| {
+            let (old, new) = (old.strip_prefix("a/")?, new.strip_prefix(" b/")?);
+            (old == new).then_some(new)
+        });
+    same.or_else(|| names.rsplit_once(" b/").map(|(_, name)| name))
+        .unwrap_or(names)
+}
+
 impl<'a> FileDiff<'a> {
     fn read(whole: &'a str) -> Self {
         let mut pieces = parts(whole, HUNK_START);
@@ -120,10 +168,11 @@ impl<'a> FileDiff<'a> {
         Self::new(whole, head, vec![Hunk::new("", rest)])
     }
 
-    const fn new(whole: &'a str, head: &'a str, hunks: Vec<Hunk<'a>>) -> Self {
+    fn new(whole: &'a str, head: &'a str, hunks: Vec<Hunk<'a>>) -> Self {
         Self {
             whole,
             head,
+            names: names(whole),
             hunks,
             rank: FileRank::Source,
             is_placed: false,
@@ -131,40 +180,9 @@ impl<'a> FileDiff<'a> {
     }
 
     /// Returns the file's name, and what it was called before if it was renamed. Each is in quotes, with escapes, where git needs
-    /// them. The lines with one name are believed: ` b/` may be part of a name.
-    pub(super) fn names(&self) -> (&str, Option<&str>) {
-        let after = |start: &str| {
-            let lines = self.whole.lines().take(HEAD_LINES_MAX);
-            let mut head = lines.take_while(|line| !line.starts_with(HUNK_START));
-            let line = head.find_map(|line| line.strip_prefix(start));
-            // git ends names with spaces so
-            line.map(|name| name.strip_suffix('\t').unwrap_or(name))
-        };
-        let of_side = |start: &str, side: &str| {
-            let name = after(start).filter(|name| *name != "/dev/null")?;
-            Some(name.strip_prefix(side).unwrap_or(name))
-        };
-        let name = of_side("+++ ", "b/")
-            .or_else(|| of_side("--- ", "a/"))
-            .or_else(|| after("rename to "))
-            .unwrap_or_else(|| self.name_of_first_line());
-        (name, after("rename from "))
-    }
-
-    /// Reads the name of a file without changed lines from the first line, which has the name twice.
-    fn name_of_first_line(&self) -> &str {
-        let first = self.whole.lines().next().unwrap_or_default();
-        let Some(names) = first.strip_prefix(FILE_START) else {
-            return first;
-        };
-        let same = names
-            .split_at_checked(names.len() / 2)
-            .and_then(|(old, new)| {
-                let (old, new) = (old.strip_prefix("a/")?, new.strip_prefix(" b/")?);
-                (old == new).then_some(new)
-            });
-        same.or_else(|| names.rsplit_once(" b/").map(|(_, name)| name))
-            .unwrap_or(names)
+    /// them.
+    pub(super) const fn names(&self) -> (&'a str, Option<&'a str>) {
+        self.names
     }
 
     /// Returns the name for people.
