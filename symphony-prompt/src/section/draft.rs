@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
 use symphony_core::unit::Tokens;
 
 use crate::budget::UNBOUNDED_WARNING_TOKENS;
@@ -208,7 +209,15 @@ fn fingerprint_without(marker: &str, text: &str) -> String {
     if marker.is_empty() {
         return fingerprint(text.as_bytes());
     }
-    fingerprint_of(text.split(marker).map(str::as_bytes))
+    let text = text.as_bytes();
+    let mut begin = 0;
+    // the search of `str::split` reads a byte at a time
+    let ends = memmem::find_iter(text, marker).chain([text.len()]);
+    fingerprint_of(ends.map(|end| {
+        let piece = text.get(begin..end).unwrap_or_default();
+        begin = end + marker.len();
+        piece
+    }))
 }
 
 /// Returns nothing for a section that had no content in the first place.
@@ -239,4 +248,23 @@ fn report(
         hash: present.then(|| fingerprint_without(marker, body)),
         note: section.note.clone(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_of_fences_are_no_part_of_a_fingerprint() {
+        for text in [
+            "", "m", "mm", "mmm", "a", "am", "ma", "amb", "ammb", "mambm",
+        ] {
+            let without = text.replace("mm", "");
+            assert_eq!(
+                fingerprint_without("mm", text),
+                fingerprint(without.as_bytes()),
+                "{text}"
+            );
+        }
+    }
 }
