@@ -48,10 +48,11 @@ function rank({ now, issue, learnings, stop_words }) {
   }
   kept.sort((a, b) => b.score - a.score || newer(a, b));
   const conventions = [];
-  let chars = 0;
+  let left = CONVENTION_CHAR_CAP;
   for (const x of kept.filter((y) => y.l.learning_type === 'convention')) {
-    chars += [...`- ${x.l.pattern}\n`].length;
-    if (chars > CONVENTION_CHAR_CAP && conventions.length > 0) break;
+    const chars = [...`- ${x.l.pattern}\n`].length;
+    if (chars > left) continue;
+    left -= chars;
     conventions.push(x.l.id);
   }
   const tactical = kept.filter((x) => x.l.learning_type !== 'convention').slice(0, DEFAULT_MAX_RESULTS);
