@@ -1,4 +1,4 @@
-//! A judge's prompt of 248 KB in and 34 KB out, beside memcpy of its output and a JavaScript peer.
+//! A judge's prompt of 258 KB in and 46 KB out, beside memcpy of its output and a JavaScript peer.
 //!
 //! Run: `cargo bench -p symphony-prompt`. The three run interleaved (A B A B …); the best batch of each counts, because
 //! noise only ever adds. Equality stands first: the build is the same twice, and its budgeted texts are those of
