@@ -18,7 +18,7 @@ use super::program::GitProgram;
 const HARMLESS: &[&str] = &["core.excludesfile", "core.autocrlf", "core.eol"];
 
 /// The variables that lead git to the two files.
-const VARIABLES: [&str; 4] = [
+pub(super) const VARIABLES: [&str; 4] = [
     "HOME",
     "XDG_CONFIG_HOME",
     "GIT_CONFIG_GLOBAL",
@@ -35,6 +35,8 @@ const CONFIG_BYTES_MAX: usize = 4 * 1024 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct UserConfig {
     settings: Vec<(String, String)>,
+    /// Whether all of it is text. Settings that are not are left out.
+    is_text: bool,
     ignore_file: Option<PathBuf>,
 }
 
@@ -56,8 +58,10 @@ impl UserConfig {
         {
             return last.config.clone();
         }
+        let (settings, is_text) = list_both(program);
         let config = Self {
-            settings: list_both(program),
+            settings,
+            is_text,
             ignore_file: default_ignore_file(),
         };
         *last = Some(Loaded {
@@ -66,6 +70,16 @@ impl UserConfig {
             config: config.clone(),
         });
         config
+    }
+
+    /// Returns settings as `git config --list -z` prints them.
+    #[cfg(test)]
+    pub(super) fn of_list(list: &[u8]) -> Self {
+        Self {
+            settings: parse(list),
+            is_text: true,
+            ignore_file: None,
+        }
     }
 
     /// Returns the commands of a filter, if the user's configuration has it.
@@ -109,6 +123,16 @@ impl UserConfig {
         })
     }
 
+    /// Returns whether there is a setting of a section, or one that is no text and could be.
+    pub(super) fn has_section(&self, section: &str) -> bool {
+        let prefix = format!("{section}.");
+        !self.is_text
+            || self
+                .settings
+                .iter()
+                .any(|(key, _)| key.starts_with(&prefix))
+    }
+
     fn last(&self, name: &str) -> Option<String> {
         let value = &self.settings.iter().rev().find(|(key, _)| key == name)?.1;
         (!value.is_empty()).then(|| value.clone())
@@ -150,16 +174,15 @@ fn user_files() -> [Option<PathBuf>; 2] {
     ]
 }
 
-/// Lists the settings of the system, then those of the user.
-fn list_both(program: &GitProgram) -> Vec<(String, String)> {
-    match list(program, &["--show-scope"]) {
-        Some(both) => parse_scoped(&both),
-        // One of them is broken: it must not hide the other.
-        None => ["--system", "--global"]
-            .into_iter()
-            .flat_map(|scope| parse(&list(program, &[scope]).unwrap_or_default()))
-            .collect(),
+/// Lists the settings of the system, then those of the user; and whether all that git has is text.
+fn list_both(program: &GitProgram) -> (Vec<(String, String)>, bool) {
+    if let Some(both) = list(program, &["--show-scope"]) {
+        return (parse_scoped(&both), str::from_utf8(&both).is_ok());
     }
+    // One of them is broken: it must not hide the other.
+    let scopes = ["--system", "--global"].into_iter();
+    let settings = scopes.flat_map(|scope| parse(&list(program, &[scope]).unwrap_or_default()));
+    (settings.collect(), false)
 }
 
 /// Lists settings; `None` when git refuses.
@@ -255,12 +278,9 @@ mod tests {
 
     #[test]
     fn only_what_the_user_names_is_trusted() {
-        let config = UserConfig {
-            settings: parse(
-                b"user.name\nAda\0user.email\nada@example.org\0filter.lfs.process\ngit-lfs filter-process\0filter.lfs.required\0core.autocrlf\ninput\0core.pager\nless\0",
-            ),
-            ignore_file: None,
-        };
+        let config = UserConfig::of_list(
+            b"user.name\nAda\0user.email\nada@example.org\0filter.lfs.process\ngit-lfs filter-process\0filter.lfs.required\0core.autocrlf\ninput\0core.pager\nless\0",
+        );
         assert_eq!(
             config.filter_settings("lfs"),
             vec![
