@@ -1,7 +1,9 @@
 //! The names of the settings in a repository's configuration, read without a process where the file is as plain as git writes it.
 
+use std::collections::BTreeMap;
 use std::io;
 
+use super::answer::fields;
 use super::place::Git;
 use crate::error::WorkspaceError;
 use crate::own_file::read_file;
@@ -25,10 +27,30 @@ impl Git {
             .args(["--list", "--name-only", "-z"])
             .run()
     }
+
+    /// Returns `user.name` and `user.email` of the repository's own configuration, without those that are empty. Git is asked, once,
+    /// only where there are any.
+    pub(crate) fn own_identity(&self) -> BTreeMap<String, String> {
+        let names = self.own_names().unwrap_or_default();
+        if !fields(&names).any(|name| matches!(name, b"user.name" | b"user.email")) {
+            return BTreeMap::new();
+        }
+        let command = self.command("config");
+        let list = command.args(["-z", "--get-regexp", r"^user\.(name|email)$"]);
+        let list = list.run().unwrap_or_default();
+        let settings =
+            fields(&list).filter_map(|field| str::from_utf8(field).ok()?.split_once('\n'));
+        // the last one counts
+        let mut found: BTreeMap<String, String> = settings
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        found.retain(|_, value| !value.is_empty() && !value.contains('\n'));
+        found
+    }
 }
 
 /// Returns the names in a configuration, each with a NUL after it; `None` unless all of it is plain.
-fn plain_names(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn plain_names(bytes: &[u8]) -> Option<Vec<u8>> {
     let is_plain = |byte: &u8| matches!(byte, b'\t' | b'\n' | b' '..=b'~');
     if bytes.len() > PLAIN_BYTES_MAX || !bytes.iter().all(is_plain) {
         return None;

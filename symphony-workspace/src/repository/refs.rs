@@ -391,14 +391,8 @@ impl Repository {
     /// Returns the user's identity from the git configuration of the user and the repository; `None` when name or
     /// address is not set. Merges carry this identity.
     pub fn human_identity(&self) -> Option<Identity> {
-        let get = |name: &str| {
-            self.git
-                .command("config")
-                .args(["--get", name])
-                .line()
-                .ok()
-                .filter(|value| !value.is_empty())
-        };
+        let own = self.git.own_identity();
+        let get = |name: &str| own.get(name).cloned();
         let global = self.git.user().identity();
         let name = get("user.name").or_else(|| global.as_ref().map(|user| user.name.clone()));
         let email = get("user.email").or_else(|| global.map(|user| user.email));
