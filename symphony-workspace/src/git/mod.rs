@@ -7,6 +7,7 @@
 
 mod answer;
 mod apart;
+mod checkouts;
 mod child;
 mod command;
 mod committers;

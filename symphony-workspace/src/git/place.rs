@@ -29,7 +29,7 @@ impl Place {
     ///
     /// Also refuses a checkout that was replaced by a symbolic link: another folder's files would be committed or
     /// overwritten.
-    pub(super) fn refuse_redirected(&self) -> Result<(), WorkspaceError> {
+    pub(crate) fn refuse_redirected(&self) -> Result<(), WorkspaceError> {
         if fs::symlink_metadata(&self.work_tree).is_ok_and(|meta| meta.is_symlink()) {
             return Err(WorkspaceError::Link {
                 path: self.work_tree.clone(),

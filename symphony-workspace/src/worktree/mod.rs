@@ -28,4 +28,6 @@ pub use remove::{BranchOutcome, Removed};
 pub(crate) use broken::refuse_link;
 pub(crate) use head::is_start;
 pub(crate) use locks::clear_stale_locks;
+#[cfg(test)]
+pub(crate) use registration::parse_list;
 pub(crate) use registration::recorded_path;

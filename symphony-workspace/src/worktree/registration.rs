@@ -52,11 +52,15 @@ pub(crate) fn parse_list(list: &[u8]) -> Vec<Registration> {
 }
 
 impl Repository {
-    /// Lists all checkouts, the main one first.
+    /// Lists all checkouts, the main one first. Git is asked only where its files are not as plain as it writes them.
     ///
     /// # Errors
     /// When git fails.
     pub fn registrations(&self) -> Result<Vec<Registration>, WorkspaceError> {
+        self.git.place().refuse_redirected()?;
+        if let Some(found) = self.git.plain_checkouts() {
+            return Ok(found);
+        }
         let list = self
             .git
             .command("worktree")
