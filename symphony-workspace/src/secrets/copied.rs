@@ -27,6 +27,7 @@ impl Repository {
             Some(worktree) => self.protected_paths(worktree)?,
             None => matching_files(&self.root, &self.workspaces_dir(), &self.options.copy)?,
         };
+        let from = from.filter(|from| *from != base);
         for commit in std::iter::once(base).chain(from) {
             for tracked in self.tracked_of(commit, &paths)? {
                 paths.remove(&tracked);
