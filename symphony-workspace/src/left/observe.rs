@@ -58,6 +58,9 @@ impl Repository {
 
     /// Lists the uncommitted files with a filter that Symphony may not run.
     fn unfiltered_paths(&self, worktree: &Worktree) -> Result<BTreeSet<String>, WorkspaceError> {
+        if self.idle_filters()?.is_empty() {
+            return Ok(BTreeSet::new());
+        }
         let found = self.unfiltered(worktree, &self.status(worktree)?)?;
         let named = |(path, filter): (&std::path::PathBuf, &String)| {
             format!("{}: filter {filter}", path.display())
