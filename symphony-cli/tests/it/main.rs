@@ -203,6 +203,8 @@ mod plan_terminal;
 #[cfg(test)]
 mod plan_views;
 #[cfg(test)]
+mod programs_started;
+#[cfg(test)]
 mod project_agents;
 #[cfg(test)]
 mod project_life;
