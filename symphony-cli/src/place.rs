@@ -134,7 +134,7 @@ impl Surroundings {
     /// # Errors
     /// When the configuration of the installation is wrong.
     pub(crate) fn installation_at(&self, root: PathBuf) -> anyhow::Result<Installation> {
-        drop(self.handover.take());
+        self.close();
         let executable = std::env::current_exe().context("find symphony's own program")?;
         let environment = self.environment.clone();
         Ok(Installation::load(
@@ -149,6 +149,11 @@ impl Surroundings {
     /// Leaves the database that a check before the command has opened, for the command.
     pub(crate) fn leave(&self, opened: (Installation, Store)) {
         self.handover.leave(opened);
+    }
+
+    /// Closes the database that was left for the command, which uses another one.
+    pub(crate) fn close(&self) {
+        drop(self.handover.take());
     }
 
     /// Opens the database of the installation, or takes the one that was left for the command; a command that only looks does not make

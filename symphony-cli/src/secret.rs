@@ -2,7 +2,6 @@
 
 use clap::ArgMatches;
 use symphony_runner::order::SecretCheck;
-use symphony_runner::session::Session;
 
 use crate::failure::{Context as _, Exit, Stop};
 use crate::place::Surroundings;
@@ -19,19 +18,19 @@ const GROUPS: &[&str] = &[
     "profile",
 ];
 
-/// Reads the secrets of the project here; a place without a project has none, which the command itself reports.
+/// Reads the secrets of the project here, and leaves its database for the command; a place without a project has none, which the command
+/// itself reports.
 ///
 /// # Errors
 /// When the project's files cannot be listed.
 pub(crate) fn secrets_of(surroundings: &Surroundings) -> anyhow::Result<SecretCheck> {
-    match surroundings.session() {
-        Ok(session) => secrets_in(&session, surroundings),
-        Err(_none) => Ok(SecretCheck::default()),
-    }
-}
-
-fn secrets_in(session: &Session, surroundings: &Surroundings) -> anyhow::Result<SecretCheck> {
-    SecretCheck::load(session, &surroundings.environment).context("read the secrets of the project")
+    let Ok(session) = surroundings.session() else {
+        return Ok(SecretCheck::default());
+    };
+    let secrets = SecretCheck::load(&session, &surroundings.environment)
+        .context("read the secrets of the project")?;
+    surroundings.leave((session.installation, session.store));
+    Ok(secrets)
 }
 
 /// Refuses a text with a secret value.
@@ -72,11 +71,6 @@ pub(crate) fn check_typed(surroundings: &Surroundings, texts: &[String]) -> anyh
     if texts.iter().all(String::is_empty) {
         return Ok(());
     }
-    // a place without a project has none, which the command itself reports
-    let Ok(session) = surroundings.session() else {
-        return Ok(());
-    };
-    let secrets = secrets_in(&session, surroundings)?;
-    surroundings.leave((session.installation, session.store));
+    let secrets = secrets_of(surroundings)?;
     texts.iter().try_for_each(|text| check_text(&secrets, text))
 }

@@ -63,14 +63,18 @@ impl McpArgs {
         if let Some(socket) = &self.socket {
             return pipe_stdio(&app.surroundings.current.join(socket)).context("reach the run");
         }
+        // both leave the database for what follows
+        let asker = identify_asker(&app.surroundings).context("serve MCP")?;
+        let secrets = app.secrets()?;
         let (store, here) = self.open(app).context("serve MCP")?;
-        let identity = self.identity(app, &store, here).context("serve MCP")?;
+        let identity = self.identity(app, &store, here, &asker);
+        let identity = identity.context("serve MCP")?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .context("start the service")?;
         let service = Service::new(identity, StoreThread::new(store));
-        let service = service.with_redactor(app.secrets()?.into_redactor());
+        let service = service.with_redactor(secrets.into_redactor());
         let served = runtime.block_on(serve_stdio(service));
         // a blocked read of standard input must not keep the process
         runtime.shutdown_background();
@@ -83,6 +87,7 @@ impl McpArgs {
             let (installation, store) = app.surroundings.existing()?;
             return Ok((store, Some(installation)));
         };
+        app.surroundings.close();
         if let Some(address) = path.to_str().filter(|text| ServerAddress::is_meant(text)) {
             let address = ServerAddress::parse(address).map_err(|error| {
                 Stop::new(
@@ -108,6 +113,7 @@ impl McpArgs {
         app: &App,
         store: &Store,
         here: Option<Installation>,
+        asker: &Asker,
     ) -> anyhow::Result<Identity> {
         let issue = self
             .issue_id
@@ -148,7 +154,7 @@ impl McpArgs {
                 })
             },
         );
-        let verdicts = match identify_asker(&app.surroundings)? {
+        let verdicts = match asker {
             Asker::Agent(_) => Verdicts::Refused,
             Asker::Person | Asker::Unverified(_) => Verdicts::ByRole,
         };

@@ -38,6 +38,7 @@ fn a_command_opens_its_database_and_reads_its_configuration_once_with_all_that_i
         &["pause"],
         &["resume"],
         &["status"],
+        &["mcp"],
     ] {
         let opened = opened([&database, &configuration], || drop(project.ok(command)));
         assert_eq!(opened[0], 1, "{command:?}");
