@@ -9,9 +9,9 @@ use serde_json::json;
 use crate::support::{Project, approving_judge, commit, create_pr, scenarios, until, worker};
 
 /// Most calls that one issue may take through worker, gates and judge, those of its agent included.
-const RUN_MAX: usize = 999;
+const RUN_MAX: usize = 88;
 /// Most calls that its merge may take.
-const MERGE_MAX: usize = 999;
+const MERGE_MAX: usize = 16;
 
 /// Puts a git into the search path that notes each call; returns that path, and how to take the notes.
 fn note_calls(project: &mut Project) -> (String, impl Fn() -> Vec<String> + use<>) {
