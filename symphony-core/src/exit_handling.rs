@@ -25,7 +25,7 @@ pub enum ExitFault {
     Work,
     /// Git refused.
     Git,
-    /// Git was killed or too slow, a lock is taken, a file cannot be read or written.
+    /// Git was killed or too slow, a lock is taken, a file cannot be read or written, the database does not answer.
     Machine,
 }
 

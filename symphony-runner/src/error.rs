@@ -238,7 +238,14 @@ impl RunnerError {
     pub fn exit_fault(&self) -> ExitFault {
         match self {
             Self::Workspace(error) => error.exit_fault(),
-            Self::Process(_) | Self::Io { .. } | Self::Sandbox(_) => ExitFault::Machine,
+            Self::Process(_) | Self::Io { .. } | Self::Sandbox(_)
+            // the same may succeed when the database answers again
+            | Self::Store(
+                StoreError::Busy(_)
+                | StoreError::Unreachable(_)
+                | StoreError::NoAnswer { .. }
+                | StoreError::Unknown(_),
+            ) => ExitFault::Machine,
             _ => ExitFault::Work,
         }
     }
@@ -264,5 +271,23 @@ impl From<HandOverError> for RunnerError {
             HandOverError::Store(error) => Self::Store(error),
             HandOverError::Refused(error) => Self::Worker(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_does_not_answer_says_nothing_about_the_work() {
+        let away = StoreError::NoAnswer {
+            address: "postgres://db.example/symphony".into(),
+            reason: "it does not answer".into(),
+        };
+        let ended = StoreError::Superseded {
+            run: RunId::parse("r1").unwrap(),
+        };
+        let faults = [away, ended].map(|error| RunnerError::Store(error).exit_fault());
+        assert_eq!(faults, [ExitFault::Machine, ExitFault::Work]);
     }
 }
