@@ -18,6 +18,7 @@ use symphony_workspace::{CommitId, WorkspaceError, work_in_progress};
 use crate::cancel::finish_dead_run_of;
 use crate::error::RunnerError;
 use crate::paths::RunPaths;
+use crate::placement::control::take_host;
 use crate::process::{DetachedSupervisor, RunLock};
 use crate::provider::agent_cli;
 use crate::repository::{issue_workspace, open_repository};
@@ -61,6 +62,7 @@ pub fn open_session(
         let (issue, provider) = (issue.clone(), start.provider);
         return Err(SessionRefusal::NotInteractive { issue, provider }.into());
     }
+    take_host(&session.installation, &mut session.store)?;
     let id = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
     let paths = RunPaths::new(&session.project.root, &id);
     paths.create()?;

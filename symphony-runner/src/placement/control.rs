@@ -1,6 +1,12 @@
-//! The name by which the control has runs that it took out of a pool, or away from a lost host.
+//! The name by which the control has runs that it took out of a pool, or away from a lost host, and the host that it is on.
 
+use symphony_core::Timestamp;
 use symphony_core::placement::{Host, NAME_CHARS_MAX};
+use symphony_store::Store;
+
+use crate::database::DatabaseRefusal;
+use crate::error::RunnerError;
+use crate::installation::Installation;
 
 /// Where Linux shows the name of the host.
 pub(crate) const HOST_NAME: &str = "/proc/sys/kernel/hostname";
@@ -12,6 +18,21 @@ pub(crate) fn machine_name() -> String {
     let name = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
     let name = name.trim();
     if name.is_empty() { "localhost" } else { name }.to_owned()
+}
+
+/// Refuses to start agents on a host where those of a server's database do not run: it cannot see that they are alive, and a tick would
+/// take their runs for crashed. From then on, a claim is refused when another host has taken the database over.
+pub(crate) fn take_host(installation: &Installation, store: &mut Store) -> Result<(), RunnerError> {
+    if installation.config.database.server().is_none() {
+        return Ok(());
+    }
+    let name = std::fs::read_to_string(HOST_NAME)
+        .map_err(|error| RunnerError::io("read the host's name from", HOST_NAME, error))?;
+    let host = format!("{}:{}", name.trim(), installation.state_dir().display());
+    match store.take_host(Timestamp::now(), &host)? {
+        None => Ok(()),
+        Some(other) => Err(DatabaseRefusal::OtherHost(other).into()),
+    }
 }
 
 /// Returns the control's name as a host.

@@ -12,7 +12,7 @@ use super::effects::LocalEffects;
 use super::observe::observe;
 use super::observed::Observed;
 use super::turn::{Taken, Turn, TurnWish, take_among_hosts};
-use crate::database::{DatabaseRefusal, back_up_if_due, note_mark};
+use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;
 use crate::forge::start_forge;
 use crate::installation::Installation;
@@ -20,7 +20,7 @@ use crate::merge::{MergesUnderWay, settle_merges};
 use crate::outreach::notify::notify;
 use crate::outreach::publish::start_publisher;
 use crate::paths::STATE_DIR;
-use crate::placement::control::HOST_NAME;
+use crate::placement::control::take_host;
 use crate::placement::hub::hand_over_projects;
 use crate::placement::old_refs::remove_old_refs;
 use crate::placement::promote::bring_in_results;
@@ -200,21 +200,6 @@ fn tick_in_turn(
     }
     report.snapshot = Box::new(observed.snapshot);
     Ok(TickOutcome::Done(report))
-}
-
-/// Refuses a tick on a host where the agents of a server's database do not run: it cannot see that they are alive, and would take
-/// their runs for crashed.
-fn take_host(installation: &Installation, store: &mut Store) -> Result<(), RunnerError> {
-    if installation.config.database.server().is_none() {
-        return Ok(());
-    }
-    let name = std::fs::read_to_string(HOST_NAME)
-        .map_err(|error| RunnerError::io("read the host's name from", HOST_NAME, error))?;
-    let host = format!("{}:{}", name.trim(), installation.state_dir().display());
-    match store.take_host(Timestamp::now(), &host)? {
-        None => Ok(()),
-        Some(other) => Err(DatabaseRefusal::OtherHost(other).into()),
-    }
 }
 
 /// Keeps the commits of documents in all projects: those that a dead process missed, and those that a person approved.

@@ -8,6 +8,7 @@ use symphony_core::take_over::{TakeOverFacts, TakeOverRefusal, plan_release, pla
 
 use crate::database::context::Context;
 use crate::database::event::{About, append};
+use crate::database::home::taken_over;
 use crate::database::open::Store;
 use crate::database::row::parsed;
 use crate::db::{OptionalExtension, Transaction};
@@ -15,6 +16,7 @@ use crate::error::StoreError;
 use crate::issue::cascade::{load_facts, move_in};
 use crate::issue::query::load_issue;
 use crate::run::claim::{ClaimRequest, insert_run};
+use crate::run::claim_refusal::ClaimRefusal;
 use crate::run::row::load_run;
 
 impl Store {
@@ -29,7 +31,12 @@ impl Store {
         issue: &IssueId,
         request: &ClaimRequest,
     ) -> Result<Result<Run, TakeOverRefusal>, StoreError> {
+        let home = self.home.clone();
         self.write(context, |tx| {
+            if let Some(other) = taken_over(tx, home.as_deref())? {
+                let refusal = ClaimRefusal::TakenOver(other);
+                return Err(StoreError::refused(refusal.to_string()));
+            }
             let events = match decide(tx, issue, plan_take_over)? {
                 Ok(events) => events,
                 Err(refusal) => return Ok(Err(refusal)),

@@ -12,6 +12,7 @@ use symphony_store::{Begun, ClaimLimits, ClaimRefusal, ClaimRequest, Context, Pr
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
+use crate::placement::control::take_host;
 use crate::process::{DetachedSupervisor, RunLock};
 use crate::supervise::{SuperviseMode, launch_supervisor};
 
@@ -29,6 +30,10 @@ pub(crate) fn start_gates(
     pr: &PullRequest,
     place: Option<&(Pool, Host)>,
 ) -> Result<Result<(Run, DetachedSupervisor), ClaimRefusal>, RunnerError> {
+    // A worker's host is in the run's row.
+    if place.is_none() {
+        take_host(installation, store)?;
+    }
     let id = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
     let paths = RunPaths::new(&project.root, &id);
     paths.create()?;

@@ -7,6 +7,7 @@ use symphony_core::placement::{Lease, Liveness, Whereabouts};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{ClaimLimits, ClaimRefusal, Store, StoreError, Unpromoted, Worker};
 
+use super::shared::Shared;
 use super::{host, pool, pools, queued, with_one};
 use crate::queries::snapshot_request;
 use crate::support::{add, assert_sound, at, finish, human, project, request, system, worker};
@@ -173,6 +174,24 @@ fn another_hosts_tick_waits_for_the_runs_of_this_host_only() {
     let expected = std::env::var("SYMPHONY_TEST_DATABASE").is_ok() && cfg!(feature = "postgres");
     assert_eq!(refused.is_some(), expected, "a file is one host's");
     super::ended(&mut store, &run);
+}
+
+#[test]
+fn a_person_opens_no_session_on_a_host_from_which_the_database_was_taken_over() {
+    let shared = Shared::new();
+    let mut first = shared.first();
+    let issue = add(&mut first, "Here").id;
+    first.take_host(at(3), "first").unwrap();
+    shared.open().take_host(at(4), "second").unwrap();
+    let target = RunTarget::Issue(issue.clone());
+    let request = request("r1", target, AgentType::Worker);
+    let taken = first.take_over(&human(5), &issue, &request);
+    // a file is one host's
+    let refusal = (std::env::var("SYMPHONY_TEST_DATABASE").is_ok() && cfg!(feature = "postgres"))
+        .then(|| "another host has taken over the database (second)".to_owned());
+    assert_eq!(taken.err().map(|error| error.to_string()), refusal);
+    let live = first.run(&request.run).is_ok();
+    assert_eq!(live, refusal.is_none());
 }
 
 #[test]
