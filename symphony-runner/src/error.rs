@@ -238,14 +238,11 @@ impl RunnerError {
     pub fn exit_fault(&self) -> ExitFault {
         match self {
             Self::Workspace(error) => error.exit_fault(),
-            Self::Process(_) | Self::Io { .. } | Self::Sandbox(_)
-            // the same may succeed when the database answers again
-            | Self::Store(
-                StoreError::Busy(_)
-                | StoreError::Unreachable(_)
-                | StoreError::NoAnswer { .. }
-                | StoreError::Unknown(_),
-            ) => ExitFault::Machine,
+            Self::Process(_)
+            | Self::Io { .. }
+            | Self::Sandbox(_)
+            | Self::Store(StoreError::Busy(_)) => ExitFault::Machine,
+            Self::Store(error) if error.is_unanswered() => ExitFault::Machine,
             _ => ExitFault::Work,
         }
     }

@@ -240,6 +240,14 @@ impl StoreError {
         )
     }
 
+    /// Says whether the server of the database did not answer: the same may succeed later.
+    pub const fn is_unanswered(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable(_) | Self::Unknown(_) | Self::NoAnswer { .. }
+        )
+    }
+
     /// Returns the error for a rule that forbids something.
     pub(crate) fn refused(reason: impl Into<String>) -> Self {
         Self::Refused {

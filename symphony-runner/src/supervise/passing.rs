@@ -13,13 +13,7 @@ pub(super) const DISK_LOOK: Duration = Duration::from_secs(1);
 
 /// Returns whether a write failed for a reason outside of it that will pass.
 pub(super) const fn is_passing(error: &StoreError) -> bool {
-    matches!(
-        error,
-        StoreError::DiskFull(_)
-            | StoreError::Unreachable(_)
-            | StoreError::NoAnswer { .. }
-            | StoreError::Unknown(_)
-    )
+    matches!(error, StoreError::DiskFull(_)) || error.is_unanswered()
 }
 
 /// Reads from the database as soon as there is space on the disk, since SQLite cannot even read without some, or its server answers.
