@@ -1,32 +1,23 @@
 //! How many git processes an issue and its merge start. Each costs time in every run, and the number grows unnoticed.
 
 use std::collections::BTreeMap;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
-use crate::support::{Project, approving_judge, commit, create_pr, scenarios, until, worker};
+use crate::support::{
+    Project, approving_judge, commit, create_pr, git_in_front, scenarios, until, worker,
+};
 
 /// Most calls that one issue may take through worker, gates and judge, those of its agent included.
 const RUN_MAX: usize = 88;
 /// Most calls that its merge may take.
 const MERGE_MAX: usize = 16;
 
-/// Puts a git into the search path that notes each call; returns that path, and how to take the notes.
+/// Lets git note each call, without the settings that come with it; returns the search path for that, and how to take the notes.
 fn note_calls(project: &mut Project) -> (String, impl Fn() -> Vec<String> + use<>) {
-    let (programs, calls) = (project.beside.join("bin"), project.beside.join("calls"));
-    std::fs::create_dir(&programs).unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let script = format!(
-        "#!/bin/sh\necho $(echo \"$*\" | sed 's/-c [^ ]* //g') >> {}\nPATH='{path}'; export PATH\nexec git \"$@\"\n",
-        calls.display()
-    );
-    let program = programs.join("git");
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let search = format!("{}:{path}", programs.display());
-    project.set_variable("PATH", &search);
+    let calls = project.beside.join("calls");
+    let note = "echo $(echo \"$*\" | sed 's/-c [^ ]* //g')";
+    let search = git_in_front(project, &format!("{note} >> {}", calls.display()));
     let take = move || {
         let noted = std::fs::read_to_string(&calls).unwrap_or_default();
         std::fs::write(&calls, "").unwrap();

@@ -1,7 +1,6 @@
 //! What makes no progress is ended: a stopped supervisor, a stuck tick; what only looks so is left alone.
 
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -11,7 +10,8 @@ use serde_json::{Value, json};
 use symphony_runner::watchdog::read_record;
 
 use crate::support::{
-    Project, WORKER, agents_of, bash, hang, scenario, scenarios, supervisor_of, text, until,
+    Project, WORKER, agents_of, bash, git_in_front, hang, scenario, scenarios, supervisor_of, text,
+    until,
 };
 
 /// An agent that leaves work, stops its own supervisor, and is silent from then on.
@@ -225,18 +225,9 @@ impl HangingGit {
         project.configure_more(&json!({
             "watchdog": { "grace_ms": 1_000, "tick_timeout_ms": 1_000 },
         }));
-        let folder = project.beside.join("programs");
-        std::fs::create_dir(&folder).unwrap();
         let flag = project.beside.join("git hangs");
-        let path = std::env::var("PATH").unwrap();
-        let program = format!(
-            "#!/bin/sh\nPATH='{path}'\n[ -e '{}' ] && exec sleep 3600\nexec git \"$@\"\n",
-            flag.display()
-        );
-        std::fs::write(folder.join("git"), program).unwrap();
-        std::fs::set_permissions(folder.join("git"), std::fs::Permissions::from_mode(0o755))
-            .unwrap();
-        project.set_variable("PATH", &format!("{}:{path}", folder.display()));
+        let hang = format!("[ -e '{}' ] && exec sleep 3600", flag.display());
+        git_in_front(&mut project, &hang);
         Self { project, flag }
     }
 

@@ -9,8 +9,6 @@ mod proxy;
 #[cfg(feature = "temporal-service")]
 mod temporal;
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,8 +22,8 @@ use self::host::Host;
 use self::own_server::OwnServer;
 use self::proxy::Proxy;
 use crate::support::{
-    JUDGE, Project, WORKER, agents_of, approving_judge, bash, commit, create_pr, kill, scenario,
-    scenarios, supervisor_of, text, until,
+    JUDGE, Project, WORKER, agents_of, approving_judge, bash, commit, create_pr, git_in_front,
+    kill, scenario, scenarios, supervisor_of, text, until,
 };
 
 fn greeting() -> Value {
@@ -473,18 +471,9 @@ fn status_passes_by_what_is_at_the_hub_only() {
     let list = control.project.json(&["pr", "list"]);
     let head = text(&list["items"][0]["head_commit"]);
     // what git is asked is noted
-    let path = std::env::var("PATH").unwrap();
-    let (programs, calls) = (beside.join("bin"), beside.join("calls"));
-    std::fs::create_dir(&programs).unwrap();
-    let script = format!(
-        "#!/bin/sh\necho \"$@\" >> {}\nPATH='{path}'; export PATH\nexec git \"$@\"\n",
-        calls.display()
-    );
-    let program = programs.join("git");
-    std::fs::write(&program, script).unwrap();
-    std::fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-    let first = format!("{}:{path}", programs.display());
-    control.project.set_variable("PATH", &first);
+    let calls = beside.join("calls");
+    let note = format!("echo \"$@\" >> {}", calls.display());
+    git_in_front(&mut control.project, &note);
     let asked = || std::fs::read_to_string(&calls).unwrap_or_default();
     let status = || {
         let status = control.project.symphony(&["status"]);

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "browser")]
 mod chromium;
+mod git_in_front;
 mod inbox;
 #[cfg(feature = "real-cli")]
 mod model;
@@ -24,6 +25,7 @@ mod worker_host;
 
 #[cfg(feature = "browser")]
 pub(crate) use chromium::{Chromium, Looks};
+pub(crate) use git_in_front::git_in_front;
 #[cfg(feature = "real-cli")]
 pub(crate) use model::Model;
 pub(crate) use openapi::OpenApi;
