@@ -6,11 +6,12 @@ use tokio_postgres::Config;
 
 use crate::database::open::Store;
 use crate::database::server::creation;
+use crate::database::test_copy;
 use crate::db::Connection;
 use crate::db::postgres::Postgres;
 use crate::error::StoreError;
 
-/// Names a server on which tests make their databases, each in a schema of its own.
+/// Names a server on which tests make their databases.
 const TEST_DATABASE: &str = "SYMPHONY_TEST_DATABASE";
 
 impl Store {
@@ -19,18 +20,27 @@ impl Store {
     /// # Errors
     /// When the address is none, or the server cannot be reached.
     pub fn connect(address: &str, schema: &str) -> Result<Self, StoreError> {
-        let config = Config::from_str(address).map_err(|error| {
-            StoreError::refused(format!("this is not an address of PostgreSQL: {error}"))
-        })?;
-        let conn = Connection::Postgres(Box::new(Postgres::connect(&config, schema, creation)?));
-        Ok(Self { conn, home: None })
+        Self::in_schema(&parsed(address)?, schema)
     }
 
     pub(crate) fn connect_for_test() -> Result<Option<Self>, StoreError> {
         let Some(address) = std::env::var_os(TEST_DATABASE) else {
             return Ok(None);
         };
-        let schema = format!("test_{}", uuid::Uuid::new_v4().simple());
-        Self::connect(&address.to_string_lossy(), &schema).map(Some)
+        let config = parsed(&address.to_string_lossy())?;
+        let copy = test_copy::copy(&config)
+            .map_err(|error| StoreError::refused(format!("no database for a test: {error}")))?;
+        Self::in_schema(&copy, test_copy::SCHEMA).map(Some)
     }
+
+    fn in_schema(config: &Config, schema: &str) -> Result<Self, StoreError> {
+        let conn = Connection::Postgres(Box::new(Postgres::connect(config, schema, creation)?));
+        Ok(Self { conn, home: None })
+    }
+}
+
+fn parsed(address: &str) -> Result<Config, StoreError> {
+    Config::from_str(address).map_err(|error| {
+        StoreError::refused(format!("this is not an address of PostgreSQL: {error}"))
+    })
 }

@@ -22,6 +22,8 @@ pub(crate) mod server;
 pub(crate) mod sessions;
 pub(crate) mod setting;
 pub(crate) mod suggestion;
+#[cfg(feature = "postgres")]
+mod test_copy;
 pub(crate) mod trigger;
 pub(crate) mod turn;
 pub(crate) mod unwritable;
