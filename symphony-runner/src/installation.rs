@@ -19,7 +19,6 @@ use crate::provider::ProviderCall;
 use crate::provider::detect::{Installation as ProviderPlaces, find_provider};
 
 /// The variable by whose value a debug build divides the times of the lease.
-#[cfg(debug_assertions)]
 const LEASE_DIVISOR: &str = "SYMPHONY_TEST_LEASE_DIVISOR";
 
 /// Everything a command needs to know about where it runs.
@@ -140,28 +139,28 @@ impl Installation {
     /// Returns how long runs on other hosts live without a sign of life.
     pub fn lease(&self) -> Lease {
         let lease = self.config.lease;
-        // A test of whole processes cannot wait for minutes. A release build has no such variable, since a lease that is too short
-        // can let a run have two agents.
-        #[cfg(debug_assertions)]
-        if let Some(divisor) = self.variable(LEASE_DIVISOR)
-            && let Some(divisor) = divisor.to_str().and_then(|text| text.parse().ok())
-        {
-            return lease.shortened(divisor);
+        match self.divisor() {
+            Some(divisor) => lease.shortened(divisor.into()),
+            None => lease,
         }
-        lease
     }
 
     /// Returns a time of work on several hosts, which tests divide as they do the lease.
     pub(crate) fn shorter_in_tests(&self, time: Duration) -> Duration {
-        #[cfg(debug_assertions)]
-        if let Some(divisor) = self.variable(LEASE_DIVISOR)
-            && let Some(divisor) = divisor
-                .to_str()
-                .and_then(|text| text.parse::<NonZeroU32>().ok())
-        {
-            return time / divisor.get();
+        match self.divisor() {
+            Some(divisor) => time / divisor.get(),
+            None => time,
         }
-        time
+    }
+
+    /// Returns what tests of whole processes divide times by, since they cannot wait for minutes. A release build has no such
+    /// variable, since a lease that is too short can let a run have two agents.
+    fn divisor(&self) -> Option<NonZeroU32> {
+        if cfg!(debug_assertions) {
+            self.variable(LEASE_DIVISOR)?.to_str()?.parse().ok()
+        } else {
+            None
+        }
     }
 
     /// Returns the configuration files as they were loaded.

@@ -9,15 +9,26 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 
 /// Where Linux shows the name of the host.
-pub(crate) const HOST_NAME: &str = "/proc/sys/kernel/hostname";
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 /// What the name begins with: a worker on the same machine must not take the control's runs for its own.
 const PREFIX: &str = "control.";
 
 /// Returns the name of this machine, by which others on its network may know it.
 pub(crate) fn machine_name() -> String {
-    let name = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
-    let name = name.trim();
-    if name.is_empty() { "localhost" } else { name }.to_owned()
+    match host_name() {
+        Ok(name) if !name.is_empty() => name,
+        Ok(_) | Err(_) => "localhost".to_owned(),
+    }
+}
+
+/// Reads the name of this host, which may be empty.
+///
+/// # Errors
+/// When Linux does not show it.
+pub(crate) fn host_name() -> Result<String, RunnerError> {
+    let name = std::fs::read_to_string(HOST_NAME)
+        .map_err(|error| RunnerError::io("read the host's name from", HOST_NAME, error))?;
+    Ok(name.trim().to_owned())
 }
 
 /// Refuses to start agents on a host where those of a server's database do not run: it cannot see that they are alive, and a tick would
@@ -26,9 +37,7 @@ pub(crate) fn take_host(installation: &Installation, store: &mut Store) -> Resul
     if installation.config.database.server().is_none() {
         return Ok(());
     }
-    let name = std::fs::read_to_string(HOST_NAME)
-        .map_err(|error| RunnerError::io("read the host's name from", HOST_NAME, error))?;
-    let host = format!("{}:{}", name.trim(), installation.state_dir().display());
+    let host = format!("{}:{}", host_name()?, installation.state_dir().display());
     match store.take_host(Timestamp::now(), &host)? {
         None => Ok(()),
         Some(other) => Err(DatabaseRefusal::OtherHost(other).into()),

@@ -10,7 +10,7 @@ use super::refusal::WorkerRefusal;
 use super::round::Round;
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::placement::control::HOST_NAME;
+use crate::placement::control;
 use crate::process::{ProcessError, RunLock};
 
 /// Time between two rounds: how long a run waits at most for a worker with a free slot.
@@ -75,7 +75,8 @@ fn own_lock(options: &WorkerOptions) -> Result<RunLock, RunnerError> {
 /// # Errors
 /// When it is none that a worker can have.
 pub fn host_name() -> Result<Host, WorkerRefusal> {
-    let name = std::fs::read_to_string(HOST_NAME).unwrap_or_default();
-    let name = name.trim().to_ascii_lowercase();
+    let name = control::host_name()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     Host::parse(name.as_str()).map_err(|_no_name| WorkerRefusal::NoHostName { found: name })
 }
