@@ -70,19 +70,13 @@ impl Repository {
             return Ok(Fingerprint(entries));
         }
         // Run from the main checkout: the worktree may be redirected, which is what the fingerprint must detect.
-        let answer = self
-            .git
-            .command("config")
-            .args(["--no-includes", "--list", "-z", "--file"])
-            .arg(&config)
-            .answer(&[0, 1, 3, 128])?;
-        if answer.code != 0 {
+        let Some(list) = self.git.settings_in(&config)? else {
             // Git would refuse it too; what matters is whether it changes.
             let found = shape(&config, <[u8]>::to_vec)?;
             entries.insert("config.worktree".to_owned(), found);
             return Ok(Fingerprint(entries));
-        }
-        entries.extend(setting_digests(&answer.stdout, |name| {
+        };
+        entries.extend(setting_digests(&list, |name| {
             runs_programs(name).then(|| format!("config.worktree: {name}"))
         }));
         Ok(Fingerprint(entries))

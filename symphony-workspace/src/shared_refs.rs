@@ -9,7 +9,6 @@ use symphony_core::shared_refs::{ChangedRef, Kept, SharedRefs, changed_ref_text,
 
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::fields;
 use crate::identity::is_own_branch;
 use crate::repository::Repository;
 
@@ -26,19 +25,11 @@ impl Repository {
     /// # Errors
     /// When git fails.
     pub fn shared_refs(&self) -> Result<SharedRefs, WorkspaceError> {
-        let list = self
-            .git
-            .command("for-each-ref")
-            .arg("--format=%(objectname) %(refname)%00")
-            .args(["refs/heads/", "refs/tags/", STASH])
-            .run()?;
-        let mut refs: BTreeMap<String, String> = BTreeMap::new();
-        for field in fields(&list) {
-            let text = String::from_utf8_lossy(field);
-            if let Some((object, name)) = text.trim_start_matches('\n').split_once(' ') {
-                refs.insert(name.to_owned(), object.to_owned());
-            }
-        }
+        let refs = self.reader().refs(&["refs/heads/", "refs/tags/", STASH])?;
+        let named = |(name, object): (Vec<u8>, String)| {
+            (String::from_utf8_lossy(&name).into_owned(), object)
+        };
+        let mut refs: BTreeMap<String, String> = refs.into_iter().map(named).collect();
         let stash = match refs.remove(STASH) {
             Some(newest) => self.stash_entries(newest)?,
             None => Vec::new(),

@@ -42,16 +42,11 @@ impl Repository {
     /// # Errors
     /// When git cannot be run.
     pub fn shared_settings(&self) -> Result<Option<SharedSettings>, WorkspaceError> {
-        let answer = self
-            .git
-            .command("config")
-            .args(["--no-includes", "--list", "-z", "--file"])
-            .arg(self.git.place().common_dir.join("config"))
-            .answer(&[0, 1, 3, 128])?;
-        if answer.code != 0 {
+        let file = self.git.place().common_dir.join("config");
+        let Some(list) = self.git.settings_in(&file)? else {
             return Ok(None);
-        }
-        let mut digests = setting_digests(&answer.stdout, |name| {
+        };
+        let mut digests = setting_digests(&list, |name| {
             (!is_kept_by_git(name)).then(|| name.to_owned())
         });
         digests.extend(self.files_beside()?);

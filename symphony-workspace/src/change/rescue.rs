@@ -12,7 +12,7 @@ use super::stage::{stage, unstage};
 use super::status::{Status, repo_path_text, status_of};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Identity, fields};
+use crate::git::{Git, Identity};
 use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
 use crate::worktree::{Worktree, WorktreeKey};
 
@@ -140,15 +140,9 @@ impl Repository {
     /// When git fails.
     pub fn rescues_of(&self, key: &WorktreeKey) -> Result<Vec<String>, WorkspaceError> {
         let folder = format!("refs/symphony/rescue/{}/", key.as_ref_part());
-        let names = self
-            .git
-            .command("for-each-ref")
-            .arg("--format=%(refname)%00")
-            .arg(folder)
-            .run()?;
-        let names = fields(&names).filter_map(|name| str::from_utf8(name).ok());
-        let names = names.map(|name| name.trim_start_matches('\n').to_owned());
-        Ok(names.filter(|name| !name.is_empty()).collect())
+        let refs = self.reader().refs(&[&folder])?;
+        let names = refs.into_keys().map(String::from_utf8);
+        Ok(names.filter_map(Result::ok).collect())
     }
 
     /// Creates a rescue ref for a commit.

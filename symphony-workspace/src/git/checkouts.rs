@@ -6,10 +6,9 @@ use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use super::answer::fields;
-use super::config_names::plain_names;
 use super::place::Git;
-use crate::own_file::{read_file, read_own_file};
+use super::plain_config::{Setting, plain_file};
+use crate::own_file::read_own_file;
 use crate::worktree::Registration;
 
 /// The largest reason of a lock that is read here.
@@ -57,22 +56,13 @@ fn is_plain_repository(common: &Path) -> bool {
     if !is_real || common.file_name() != Some(OsStr::new(".git")) {
         return false;
     }
-    let Ok(config) = read_file(&common.join("config")) else {
-        return false;
+    let moves = |setting: &Setting| {
+        let Setting { name, value } = setting;
+        // Only as git writes it: all other ways to say yes or no are git's to read.
+        let is_other_bare = name == "core.bare" && value.as_deref() != Some("false");
+        is_other_bare || name == "core.worktree" || name.starts_with("extensions.")
     };
-    let Some(names) = plain_names(&config) else {
-        return false;
-    };
-    let moves = |name: &[u8]| name.starts_with(b"extensions.") || name == b"core.worktree";
-    // Only as git writes it: all other ways to say yes or no are git's to read.
-    let is_other_bare = |line: &str| {
-        let line = line.trim();
-        let is_named = line
-            .get(..4)
-            .is_some_and(|name| name.eq_ignore_ascii_case("bare"));
-        is_named && line != "bare = false"
-    };
-    !fields(&names).any(moves) && !String::from_utf8_lossy(&config).lines().any(is_other_bare)
+    plain_file(&common.join("config")).is_some_and(|settings| !settings.iter().any(moves))
 }
 
 /// Reads a linked checkout from its git folder.

@@ -11,7 +11,6 @@ mod checkouts;
 mod child;
 mod command;
 mod committers;
-mod config_names;
 mod drivers;
 #[cfg(feature = "failpoints")]
 mod fault;
@@ -20,9 +19,12 @@ mod identity;
 mod lock_file;
 mod network;
 mod place;
+mod plain_config;
 mod program;
 mod reader;
+mod ref_list;
 mod shallow;
+mod straight;
 mod suspects;
 mod user_config;
 

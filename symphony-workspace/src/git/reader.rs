@@ -4,8 +4,8 @@
 //! libgit2 needs no process, but refuses some repositories (reftable, partial clones, SHA-256). Then the program
 //! answers the same question.
 //!
-//! History is read by the program alone. libgit2 trusts `info/grafts` and the commit graph, which agents can write; the
-//! program is configured to read the commits themselves.
+//! History is read by the program, except where no merge lies between two commits (`straight`). libgit2 trusts
+//! `info/grafts` and the commit graph, which agents can write; the program is configured to read the commits themselves.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::answer::fields;
 use super::place::Git;
+use super::straight::steps_between;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
@@ -36,7 +37,14 @@ impl<'a> CommonReader<'a> {
         Self { git }
     }
 
-    fn library(self) -> Option<git2::Repository> {
+    pub(super) fn git(self) -> &'a Git {
+        self.git
+    }
+
+    /// Opens the repository with libgit2. It follows a `commondir` file that somebody planted, so then there is only the
+    /// program, which is not run there.
+    pub(super) fn library(self) -> Option<git2::Repository> {
+        self.git.place().refuse_redirected().ok()?;
         let flags = git2::RepositoryOpenFlags::NO_SEARCH | git2::RepositoryOpenFlags::NO_DOTGIT;
         let nowhere: [&str; 0] = [];
         git2::Repository::open_ext(&self.git.place().common_dir, flags, nowhere)
@@ -109,6 +117,7 @@ impl<'a> CommonReader<'a> {
                 .and_then(|found| found.peel_to_commit())
             {
                 Ok(commit) => return Ok(parsed(commit.id())),
+                // a ref that is a link is not found either
                 Err(error) if error.code() == git2::ErrorCode::NotFound => {}
                 Err(error) => tracing::debug!(%error, name, "libgit2 cannot read a ref"),
             }
@@ -148,6 +157,12 @@ impl<'a> CommonReader<'a> {
         if one == two {
             return Ok(Some(one.clone()));
         }
+        if self.steps(one, two).is_some() {
+            return Ok(Some(one.clone()));
+        }
+        if self.steps(two, one).is_some() {
+            return Ok(Some(two.clone()));
+        }
         let answer = self
             .git
             .command("merge-base")
@@ -155,6 +170,18 @@ impl<'a> CommonReader<'a> {
             .answer(&[0, 1])?;
         let text = String::from_utf8_lossy(&answer.stdout);
         Ok(CommitId::parse(text.trim_end()).ok())
+    }
+
+    /// Returns how many commits lie between two, without a process; `None` if that cannot be known in this way.
+    fn steps(self, earlier: &CommitId, later: &CommitId) -> Option<usize> {
+        // In a shallow clone, commits have parents that git does not count.
+        if self.git.place().common_dir.join("shallow").exists() {
+            return None;
+        }
+        let [earlier, later] =
+            [earlier, later].map(|commit| git2::Oid::from_str(commit.as_str()).ok());
+        let repository = self.library()?;
+        steps_between(&repository.odb().ok()?, earlier?, later?)
     }
 
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.
@@ -186,8 +213,11 @@ impl<'a> CommonReader<'a> {
 
     /// Counts the commits of `head` that `base` does not have.
     pub(crate) fn ahead(self, base: &CommitId, head: &CommitId) -> Result<usize, WorkspaceError> {
-        if base == head {
+        if base == head || self.steps(head, base).is_some() {
             return Ok(0);
+        }
+        if let Some(count) = self.steps(base, head) {
+            return Ok(count);
         }
         let text = self
             .git

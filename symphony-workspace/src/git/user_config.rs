@@ -133,7 +133,8 @@ impl UserConfig {
                 .any(|(key, _)| key.starts_with(&prefix))
     }
 
-    fn last(&self, name: &str) -> Option<String> {
+    /// Returns the value that counts, if it is not empty.
+    pub(super) fn last(&self, name: &str) -> Option<String> {
         let value = &self.settings.iter().rev().find(|(key, _)| key == name)?.1;
         (!value.is_empty()).then(|| value.clone())
     }

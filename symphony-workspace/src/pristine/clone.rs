@@ -225,11 +225,10 @@ impl Repository {
     }
 
     pub(crate) fn refs_of(&self, patterns: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
-        self.git
-            .command("for-each-ref")
-            .arg("--format=%(objectname) %(refname)")
-            .args(patterns)
-            .run()
+        let refs = self.reader().refs(patterns)?;
+        let line =
+            |(name, object): (Vec<u8>, String)| [object.as_bytes(), b" ", &name, b"\n"].concat();
+        Ok(refs.into_iter().flat_map(line).collect())
     }
 }
 

@@ -1,7 +1,8 @@
-//! The names of the settings in a repository's configuration, read without a process where the file is as plain as git writes it.
+//! The settings in a configuration of git, read without a process where the file is as plain as git writes it.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 
 use super::answer::fields;
 use super::place::Git;
@@ -18,28 +19,45 @@ impl Git {
     /// Most calls need them, and asking git would double the number of processes. Whatever is not plain is left to git: what it
     /// makes of quotes, escapes and included files is its own to say.
     pub(super) fn own_names(&self) -> Result<Vec<u8>, WorkspaceError> {
-        // Named by an absolute path, as git gets it. A pipe or an unreadable file is git's to complain about.
-        let read: io::Result<Vec<u8>> = read_file(&self.place().common_dir.join("config"));
-        if let Some(names) = read.ok().and_then(|bytes| plain_names(&bytes)) {
-            return Ok(names);
+        if let Some(settings) = plain_file(&self.place().common_dir.join("config")) {
+            let names = settings.into_iter().map(|setting| setting.name + "\0");
+            return Ok(names.collect::<String>().into_bytes());
         }
         self.command("config")
             .args(["--list", "--name-only", "-z"])
             .run()
     }
 
-    /// Returns `user.name` and `user.email` of the repository's own configuration, without those that are empty. Git is asked, once,
-    /// only where there are any.
-    pub(crate) fn own_identity(&self) -> BTreeMap<String, String> {
-        let names = self.own_names().unwrap_or_default();
-        if !fields(&names).any(|name| matches!(name, b"user.name" | b"user.email")) {
-            return BTreeMap::new();
+    /// Returns the settings in a file that is named by an absolute path, as `git config --no-includes --list -z --file` prints them;
+    /// `None` if git cannot read it.
+    ///
+    /// # Errors
+    /// When git cannot be run, or its folder leads elsewhere.
+    pub(crate) fn settings_in(&self, file: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        self.place().refuse_redirected()?;
+        if let Some(settings) = plain_file(file) {
+            return Ok(Some(as_list(settings)));
         }
-        let command = self.command("config");
-        let list = command.args(["-z", "--get-regexp", r"^user\.(name|email)$"]);
-        let list = list.run().unwrap_or_default();
+        let answer = self
+            .command("config")
+            .args(["--no-includes", "--list", "-z", "--file"])
+            .arg(file)
+            .answer(&[0, 1, 3, 128])?;
+        Ok((answer.code == 0).then_some(answer.stdout))
+    }
+
+    /// Returns `user.name` and `user.email` of the repository's own configuration, without those that are empty.
+    pub(crate) fn own_identity(&self) -> BTreeMap<String, String> {
+        let list = if let Some(settings) = plain_file(&self.place().common_dir.join("config")) {
+            as_list(settings)
+        } else {
+            let command = self.command("config");
+            let list = command.args(["-z", "--get-regexp", r"^user\.(name|email)$"]);
+            list.run().unwrap_or_default()
+        };
         let settings =
             fields(&list).filter_map(|field| str::from_utf8(field).ok()?.split_once('\n'));
+        let settings = settings.filter(|(name, _)| matches!(*name, "user.name" | "user.email"));
         // the last one counts
         let mut found: BTreeMap<String, String> = settings
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -49,14 +67,38 @@ impl Git {
     }
 }
 
-/// Returns the names in a configuration, each with a NUL after it; `None` unless all of it is plain.
-pub(super) fn plain_names(bytes: &[u8]) -> Option<Vec<u8>> {
+fn as_list(settings: Vec<Setting>) -> Vec<u8> {
+    let setting = |Setting { name, value }| match value {
+        Some(value) => format!("{name}\n{value}\0"),
+        None => name + "\0",
+    };
+    let list: String = settings.into_iter().map(setting).collect();
+    list.into_bytes()
+}
+
+/// Reads the settings in a file that is named by an absolute path; `None` unless all of it is plain. A pipe or an unreadable file is git's to complain about.
+pub(super) fn plain_file(file: &Path) -> Option<Vec<Setting>> {
+    let read: io::Result<Vec<u8>> = read_file(file);
+    plain_settings(&read.ok()?)
+}
+
+/// A setting in a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    /// Section and variable in lower case, as git prints them.
+    pub(super) name: String,
+    /// `None` without an equals sign.
+    pub(super) value: Option<String>,
+}
+
+/// Returns the settings in a configuration; `None` unless all of it is plain.
+fn plain_settings(bytes: &[u8]) -> Option<Vec<Setting>> {
     let is_plain = |byte: &u8| matches!(byte, b'\t' | b'\n' | b' '..=b'~');
     if bytes.len() > PLAIN_BYTES_MAX || !bytes.iter().all(is_plain) {
         return None;
     }
     let mut section: Option<String> = None;
-    let mut names = Vec::new();
+    let mut settings = Vec::new();
     for line in str::from_utf8(bytes).ok()?.lines() {
         let line = line.trim_matches([' ', '\t']);
         // A comment ends with its line, whatever it ends with.
@@ -67,21 +109,24 @@ pub(super) fn plain_names(bytes: &[u8]) -> Option<Vec<u8>> {
             section = Some(plain_section(header.strip_suffix(']')?)?);
             continue;
         }
-        let (name, value) = line.split_once('=').unwrap_or((line, ""));
-        // A quote could hide a comment, an escape could continue the line.
-        if value.contains(['"', '\\', '#', ';']) {
+        let (name, value) = match line.split_once('=') {
+            Some((name, value)) => (name, Some(value.trim_start_matches([' ', '\t']))),
+            None => (line, None),
+        };
+        // A quote could hide a comment, an escape could continue the line, and a tab is a space to some versions of git.
+        if value.is_some_and(|value| value.contains(['"', '\\', '#', ';', '\t'])) {
             return None;
         }
         let name = plain_name(name.trim_end_matches([' ', '\t']))?;
-        let full = format!("{}.{name}", section.as_ref()?);
+        let name = format!("{}.{name}", section.as_ref()?);
         // It leads to another file.
-        if full == "extensions.worktreeconfig" {
+        if name == "extensions.worktreeconfig" {
             return None;
         }
-        names.extend_from_slice(full.as_bytes());
-        names.push(0);
+        let value = value.map(str::to_owned);
+        settings.push(Setting { name, value });
     }
-    Some(names)
+    Some(settings)
 }
 
 /// Returns the name of a section whose header is `[section]` or `[section "name"]`.
@@ -124,60 +169,42 @@ mod tests {
 
     const OF_GIT: &str = "[core]\n\trepositoryformatversion = 0\n\tfileMode = true\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.org/a b.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n";
 
-    fn names(text: &str) -> Option<Vec<String>> {
-        let names = plain_names(text.as_bytes())?;
-        let names = names
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty());
-        Some(
-            names
-                .map(|name| String::from_utf8(name.to_vec()).unwrap())
-                .collect(),
-        )
+    fn list(text: &str) -> Option<String> {
+        let list = as_list(plain_settings(text.as_bytes())?);
+        Some(String::from_utf8(list).unwrap())
     }
 
     /// Asks git; `None` when it refuses the file.
     #[expect(clippy::disallowed_methods, reason = "git is the reference")]
-    fn names_of_git(text: &str) -> Option<Vec<String>> {
+    fn list_of_git(text: &str) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config");
         std::fs::write(&file, text).unwrap();
         let output = Command::new("git")
-            .args(["config", "--list", "--name-only", "-z", "--file"])
+            .args(["config", "--no-includes", "--list", "-z", "--file"])
             .arg(&file)
             .current_dir("/")
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        let names = text.split('\0').filter(|name| !name.is_empty());
-        output
-            .status
-            .success()
-            .then(|| names.map(str::to_owned).collect())
+        output.status.success().then_some(text)
     }
 
     #[test]
     fn a_configuration_as_git_writes_it_is_read_here() {
-        let expected = [
-            "core.repositoryformatversion",
-            "core.filemode",
-            "core.bare",
-            "remote.origin.url",
-            "remote.origin.fetch",
-            "branch.main.remote",
-        ];
-        assert_eq!(names(OF_GIT).unwrap(), expected);
-        assert_eq!(names(OF_GIT), names_of_git(OF_GIT));
-        let drivers = "[filter \"a.b c\"]\n clean = cat\n  Process=x\n[diff]\nexternal\n";
+        let expected = "core.repositoryformatversion\n0\0core.filemode\ntrue\0core.bare\nfalse\0\
+            remote.origin.url\nhttps://example.org/a b.git\0remote.origin.fetch\n+refs/heads/*:refs/remotes/origin/*\0\
+            branch.main.remote\norigin\0";
+        assert_eq!(list(OF_GIT).unwrap(), expected);
+        assert_eq!(list(OF_GIT), list_of_git(OF_GIT));
+        let drivers =
+            "[filter \"a.b c\"]\n clean =  cat  x \n  Process=x\n[diff]\nexternal\n a =\n";
         assert_eq!(
-            names(drivers).unwrap(),
-            [
-                "filter.a.b c.clean",
-                "filter.a.b c.process",
-                "diff.external"
-            ]
+            list(drivers).unwrap(),
+            "filter.a.b c.clean\ncat  x\0filter.a.b c.process\nx\0diff.external\0diff.a\n\0"
         );
-        assert_eq!(names(""), Some(Vec::new()));
+        assert_eq!(list(drivers), list_of_git(drivers));
+        assert_eq!(list(""), Some(String::new()));
     }
 
     #[test]
@@ -191,6 +218,7 @@ mod tests {
             "[core]\n a = b \\\n[filter \"x\"]\n",
             "[core]\n a = \"b\n",
             "[core]\n a = b # c\n",
+            "[core]\n a = b\tc\n",
             "[core.sub]\n a = b\n",
             "[core  \"sub\"]\n a = b\n",
             "[a \"b\\\"c\"]\n d = e\n",
@@ -202,7 +230,7 @@ mod tests {
             "[core\n a = b\n",
             "[]\n a = b\n",
         ] {
-            assert_eq!(names(text), None, "{text:?}");
+            assert_eq!(list(text), None, "{text:?}");
         }
     }
 
@@ -217,8 +245,8 @@ mod tests {
             )
         ) {
             let text = lines.join("\n");
-            if let Some(found) = names(&text) {
-                prop_assert_eq!(Some(found), names_of_git(&text), "{:?}", text);
+            if let Some(found) = list(&text) {
+                prop_assert_eq!(Some(found), list_of_git(&text), "{:?}", text);
             }
         }
     }
