@@ -17,6 +17,8 @@
     reason = "a benchmark reads clocks, starts its peers, and prints"
 )]
 
+#[path = "processes/backup.rs"]
+mod backup;
 #[path = "processes/claim.rs"]
 mod claim;
 #[path = "processes/fleet.rs"]

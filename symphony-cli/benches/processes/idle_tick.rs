@@ -2,10 +2,10 @@
 //! the backlog and up to 10,000 wait for others.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
 
+use super::backup::wait_for_backup;
 use super::measure::{in_turn, quietly};
 use super::peers;
 use super::project::Project;
@@ -13,8 +13,6 @@ use super::project::Project;
 const ROUNDS: usize = 41;
 /// Issues that wait for a dependency, in front of everything else.
 const BLOCKED: i64 = 10_000;
-/// How long a backup may take.
-const BACKUP_MAX: Duration = Duration::from_mins(5);
 
 /// Fills the backlog as years leave it: most issues done or cancelled, some in the backlog, some that wait for others. Of those, every
 /// other one waits for the same issue of the backlog, the others for one that waits itself.
@@ -54,20 +52,6 @@ fn fill(project: &Project, issues: i64) {
         .execute("UPDATE project SET next_number = ?1", [issues + 1])
         .unwrap();
     connection.execute_batch("ANALYZE").unwrap();
-}
-
-/// Waits for the backup that the first tick starts: it would run beside what is measured, and only beside the large installation.
-fn wait_for_backup(project: &Project) {
-    let began = Instant::now();
-    loop {
-        let listed = project.ok(&["db", "restore", "--list", "--json"]);
-        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
-        if !listed["items"].as_array().unwrap().is_empty() {
-            return;
-        }
-        assert!(began.elapsed() < BACKUP_MAX, "no backup was made");
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }
 
 pub(crate) fn run() {

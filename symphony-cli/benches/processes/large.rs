@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, params};
 
+use super::backup::wait_for_backup;
 use super::issues::{add_issues, prepared};
 use super::measure::{in_turn, quietly};
 use super::project::Project;
@@ -56,6 +57,7 @@ fn installation(issues: i64) -> (Project, Vec<String>) {
     let ended = { ended }.output().unwrap();
     // its exit code says that people have something to merge
     assert!(matches!(ended.status.code(), Some(0 | 1)), "{ended:#?}");
+    wait_for_backup(&project);
     (project, open)
 }
 
