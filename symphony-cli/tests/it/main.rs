@@ -149,6 +149,9 @@ mod on_postgres;
 #[cfg(feature = "postgres")]
 mod on_postgres_control;
 #[cfg(test)]
+#[cfg(feature = "postgres")]
+mod on_postgres_hosts;
+#[cfg(test)]
 #[cfg(all(feature = "postgres", feature = "failpoints"))]
 mod on_postgres_stopped;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, Served, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+    Answer, JUDGE, Project, Served, WORKER, call, commit, create_pr, scenario, scenarios, text,
+    turn,
 };
 
 /// The address of a server's database, with a schema of this test's own.
@@ -20,6 +21,16 @@ pub(crate) fn repository(database: &str) -> Project {
     let project = Project::repository("project");
     project.configure_home(&json!({ "sandbox": "off", "database": database }).to_string());
     project
+}
+
+/// Runs a command as on another host: it has a folder of its own for state, and with it another name in the database.
+pub(crate) fn elsewhere(project: &Project, arguments: &[&str]) -> Answer {
+    let home = project.beside.join("elsewhere");
+    let config = ".config/symphony/config.json";
+    std::fs::create_dir_all(home.join(config).parent().unwrap()).unwrap();
+    std::fs::copy(project.home.join(config), home.join(config)).unwrap();
+    let mut command = project.command(arguments);
+    command.env("HOME", home).output().unwrap().into()
 }
 
 /// An agent that is rejected once, and a judge that approves the second time.

@@ -12,7 +12,7 @@ use symphony_core::run::Run;
 use symphony_store::Store;
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
-use crate::on_postgres::{address, psql, repository};
+use crate::on_postgres::{address, elsewhere, psql, repository};
 use crate::on_postgres_control::{claimed, control_at, host, pool};
 use crate::support::{Answer, Project, bash, scenarios, until, worker};
 
@@ -30,12 +30,7 @@ fn end_the_turn(address: &str) {
 
 /// Ticks on the other control.
 fn tick_elsewhere(project: &Project) -> Value {
-    let home = project.beside.join("elsewhere");
-    let config = ".config/symphony/config.json";
-    std::fs::create_dir_all(home.join(config).parent().unwrap()).unwrap();
-    std::fs::copy(project.home.join(config), home.join(config)).unwrap();
-    let mut tick = project.command(&["tick", "--json"]);
-    let answer = Answer::from(tick.env("HOME", home).output().unwrap());
+    let answer = elsewhere(project, &["tick", "--json"]);
     assert_eq!(answer.code, 0, "{answer:#?}");
     answer.json()
 }
