@@ -9,9 +9,9 @@ use crate::support::{
 };
 
 /// Most calls that one issue may take through worker, gates and judge, those of its agent included.
-const RUN_MAX: usize = 70;
+const RUN_MAX: usize = 58;
 /// Most calls that its merge may take.
-const MERGE_MAX: usize = 15;
+const MERGE_MAX: usize = 14;
 
 /// Lets git note each call, without the settings that come with it; returns the search path for that, and how to take the notes.
 fn note_calls(project: &mut Project) -> (String, impl Fn() -> Vec<String> + use<>) {

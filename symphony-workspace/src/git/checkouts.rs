@@ -137,7 +137,7 @@ fn is_end(file: &Path) -> bool {
 }
 
 /// Returns whether this is the name of an object; repositories with longer ones have an extension.
-fn is_object(text: &[u8]) -> bool {
+pub(super) fn is_object(text: &[u8]) -> bool {
     text.len() == 40
         && text
             .iter()

@@ -22,6 +22,7 @@ mod place;
 mod plain_config;
 mod program;
 mod reader;
+mod ref_files;
 mod ref_list;
 mod shallow;
 mod straight;

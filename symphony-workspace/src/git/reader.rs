@@ -73,33 +73,12 @@ impl<'a> CommonReader<'a> {
         if let Some(repository) = self.library() {
             match repository.find_reference(name) {
                 Ok(_) => return Ok(true),
-                Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(false),
+                // a ref that is a link is not found
+                Err(error) if error.code() == git2::ErrorCode::NotFound => return self.lists(name),
                 Err(error) => tracing::debug!(%error, name, "libgit2 cannot read a ref"),
             }
         }
         Ok(self.reference(name)?.is_some())
-    }
-
-    /// Returns the full names of the refs below a folder of refs, which ends with a slash. The program is called only
-    /// where libgit2 cannot tell, since most repositories have none.
-    pub(crate) fn names_below(self, folder: &str) -> Result<Vec<String>, WorkspaceError> {
-        if let Some(repository) = self.library()
-            && let Ok(found) = repository.references_glob(&format!("{folder}*"))
-        {
-            let names: Result<Vec<String>, git2::Error> = found
-                .map(|found| found.and_then(|found| found.name().map(str::to_owned)))
-                .collect();
-            if let Ok(names) = names {
-                return Ok(names);
-            }
-        }
-        let names = self
-            .git
-            .command("for-each-ref")
-            .args(["--format=%(refname)", folder])
-            .run()?;
-        let names = String::from_utf8_lossy(&names);
-        Ok(names.lines().map(str::to_owned).collect())
     }
 
     /// Returns whether the ignore files cover a path of the work tree. Only libgit2 can tell, since the program refuses
@@ -118,7 +97,11 @@ impl<'a> CommonReader<'a> {
             {
                 Ok(commit) => return Ok(parsed(commit.id())),
                 // a ref that is a link is not found either
-                Err(error) if error.code() == git2::ErrorCode::NotFound => {}
+                Err(error) if error.code() == git2::ErrorCode::NotFound => {
+                    if name.starts_with("refs/") && !self.lists(name)? {
+                        return Ok(None);
+                    }
+                }
                 Err(error) => tracing::debug!(%error, name, "libgit2 cannot read a ref"),
             }
         }

@@ -45,11 +45,11 @@ impl Repository {
         let reader = self.reader();
         let mut found = Vec::new();
         for folder in [RESULTS, SAVED] {
-            for name in reader.names_below(folder)? {
-                if let Some(commit) = reader.reference(&name)? {
-                    found.push(RunRef { name, commit });
-                }
-            }
+            let refs = reader.commits_below(folder)?.into_iter();
+            found.extend(refs.map(|(rest, commit)| RunRef {
+                name: format!("{folder}{rest}"),
+                commit,
+            }));
         }
         Ok(found)
     }

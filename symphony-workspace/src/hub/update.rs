@@ -1,6 +1,6 @@
 //! Bringing a clone up to date: what the hub has, the base in its checkout, and the branch of the run's issue.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 
 use symphony_core::Timestamp;
@@ -62,7 +62,7 @@ impl HubClone {
             }
             fetched => fetched?,
         }
-        let at_hub = repository.heads_at_hub()?;
+        let at_hub = repository.reader().commits_below(HEADS)?;
         repository.follow_branches(&at_hub)?;
         if let Some(head) = self.hub().head_branch()? {
             repository.show_branch(&head)?;
@@ -118,26 +118,12 @@ impl Repository {
         Ok(self.reader().names_below("refs/")?.is_empty())
     }
 
-    fn heads_at_hub(&self) -> Result<BTreeMap<String, CommitId>, WorkspaceError> {
-        let reader = self.reader();
-        let mut heads = BTreeMap::new();
-        for name in reader.names_below(HEADS)? {
-            let Some(branch) = name.strip_prefix(HEADS) else {
-                continue;
-            };
-            if let Some(commit) = reader.reference(&name)? {
-                heads.insert(branch.to_owned(), commit);
-            }
-        }
-        Ok(heads)
-    }
-
     /// Makes the branches of people as they are at the hub. Those of Symphony belong to the runs of this host.
     fn follow_branches(&self, at_hub: &BTreeMap<String, CommitId>) -> Result<(), WorkspaceError> {
         let of_people = |name: &&String| !is_own_branch(name);
-        let here: BTreeSet<String> = self.branches()?.into_iter().collect();
+        let here = self.reader().commits_below("refs/heads/")?;
         let gone = here
-            .iter()
+            .keys()
             .filter(of_people)
             .filter(|name| !at_hub.contains_key(*name));
         let gone: Vec<String> = gone
@@ -145,9 +131,8 @@ impl Repository {
             .collect();
         let mut moved = Vec::new();
         for (name, commit) in at_hub.iter().filter(|(name, _)| of_people(name)) {
-            let reference = format!("refs/heads/{name}");
-            if self.reader().reference(&reference)?.as_ref() != Some(commit) {
-                moved.push(format!("update {reference} {commit}\n"));
+            if here.get(name) != Some(commit) {
+                moved.push(format!("update refs/heads/{name} {commit}\n"));
             }
         }
         // Deleted first: a new branch `a/b` needs a folder where the old branch `a` has its file.

@@ -257,13 +257,10 @@ impl Repository {
     /// When git fails.
     pub fn branches(&self) -> Result<Vec<String>, WorkspaceError> {
         let names = self.reader().names_below("refs/heads/")?;
-        let mut names: Vec<String> = names
+        let names = names
             .iter()
-            .filter_map(|name| name.strip_prefix("refs/heads/"))
-            .map(str::to_owned)
-            .collect();
-        names.sort();
-        Ok(names)
+            .filter_map(|name| name.strip_prefix("refs/heads/"));
+        Ok(names.map(str::to_owned).collect())
     }
 
     /// Returns the head of a branch; `None` when it does not exist.

@@ -606,3 +606,23 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
     }
     found
 }
+
+#[test]
+fn all_branches_are_listed_among_files_that_are_none() {
+    let project = Project::new();
+    let refs = project.root.join(".git/refs/heads");
+    for name in ["aa", "zz/z"] {
+        git(&project.root, &["branch", name]);
+    }
+    std::os::unix::fs::symlink("none", refs.join("leads-nowhere")).unwrap();
+    let kind = rustix::fs::FileType::Fifo;
+    let mode = rustix::fs::Mode::RWXU;
+    rustix::fs::mknodat(rustix::fs::CWD, refs.join("pipe"), kind, mode, 0).unwrap();
+    std::os::unix::fs::symlink("pipe", refs.join("to-pipe")).unwrap();
+    write(refs.join("empty"), "");
+    let head = git(&project.root, &["rev-parse", "main"]);
+    let deep = "d/".repeat(150) + "d";
+    write(refs.join(&deep), &format!("{head}\n"));
+    let branches = project.open().branches().unwrap();
+    assert_eq!(branches, ["aa", deep.as_str(), "main", "zz/z"]);
+}
