@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use rustix::process::{Uid, geteuid};
 use symphony_core::git_identity::{Answer, Committers};
 
 use super::child;
@@ -81,9 +82,9 @@ fn says_of_both(
     }
 }
 
-/// Returns the settings that a commit in a folder has from its repository; `None` unless the folder is a checkout of this user, and
+/// Returns the settings that a commit in a folder has from its repository; `None` unless the folder is a checkout of the user, and
 /// its git folder as plain as git writes it.
-fn added_in(folder: &Path) -> Option<Vec<Setting>> {
+fn added_in(folder: &Path, user: Uid) -> Option<Vec<Setting>> {
     if folder == Path::new("/")
         && !["/.git", "/HEAD"]
             .iter()
@@ -92,8 +93,10 @@ fn added_in(folder: &Path) -> Option<Vec<Setting>> {
         return Some(Vec::new());
     }
     // Git ignores the repository of another user.
-    let user = rustix::process::geteuid().as_raw();
-    let is_own = |path: &Path| path.symlink_metadata().is_ok_and(|meta| meta.uid() == user);
+    let is_own = |path: &Path| {
+        let meta = path.symlink_metadata();
+        meta.is_ok_and(|meta| meta.uid() == user.as_raw())
+    };
     let dot_git = folder.join(".git");
     let git_dir = if dot_git.symlink_metadata().ok()?.is_dir() {
         dot_git
@@ -138,7 +141,7 @@ impl GitProgram {
         folder: &Path,
         environment: &BTreeMap<OsString, OsString>,
     ) -> Committers {
-        let says = match added_in(folder) {
+        let says = match added_in(folder, geteuid()) {
             Some(added) => says_of_both(&UserConfig::load(self), &added, environment),
             None => Says::Nothing,
         };
@@ -266,7 +269,7 @@ mod tests {
             std::fs::create_dir(folder.path().join(".git")).unwrap();
             std::fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
             std::fs::write(folder.path().join(".git/config"), added).unwrap();
-            let found = match added_in(folder.path()) {
+            let found = match added_in(folder.path(), geteuid()) {
                 Some(added) => says_of_both(&settings, &added, &environment),
                 None => Says::Nothing,
             };
@@ -284,7 +287,7 @@ mod tests {
             std::fs::write(path, text).unwrap();
         };
         let names = |folder: &str| -> Option<Vec<String>> {
-            let added = added_in(&root.join(folder))?;
+            let added = added_in(&root.join(folder), geteuid())?;
             Some(added.into_iter().map(|setting| setting.name).collect())
         };
         write("main/.git/config", "[user]\nname = B\n");
@@ -303,6 +306,8 @@ mod tests {
         assert_eq!(names("relative"), None);
         std::os::unix::fs::symlink("main", root.join("link")).unwrap();
         assert_eq!(names("link"), names("main"));
+        let other = Uid::from_raw(geteuid().as_raw() + 1);
+        assert_eq!(added_in(&root.join("main"), other), None, "git ignores it");
         write("main/.git/config", "[extensions]\nworktreeConfig = true\n");
         assert_eq!(names("a"), None);
     }

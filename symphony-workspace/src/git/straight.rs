@@ -123,6 +123,14 @@ mod tests {
             let odd = objects.write(ObjectType::Commit, text.as_bytes()).unwrap();
             assert_eq!(steps_between(&objects, earlier, odd), None, "{text}");
         }
+        // a commit with a message that no one wrote by hand
+        for (length, steps) in [(BYTES_MAX - 200, Some(1)), (BYTES_MAX, None)] {
+            let author = "author A <a@localhost> 1 +0000\ncommitter A <a@localhost> 1 +0000";
+            let message = "x".repeat(length);
+            let text = format!("tree {tree}\nparent {first}\n{author}\n\n{message}\n");
+            let large = objects.write(ObjectType::Commit, text.as_bytes()).unwrap();
+            assert_eq!(steps_between(&objects, first, large), steps, "{length}");
+        }
         // an agent's claim that the third commit follows the first
         let graft = format!("{third} {first}\n");
         std::fs::create_dir_all(root.join(".git/info")).unwrap();

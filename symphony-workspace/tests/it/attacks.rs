@@ -514,3 +514,37 @@ fn another_common_folder_is_refused() {
         assert_eq!(stage.project.head("symphony/SYM-1"), done.head);
     }
 }
+
+#[test]
+fn nothing_of_another_common_folder_is_read() {
+    let stage = stage();
+    let repository = stage.project.open();
+    let root = &stage.project.root;
+    let evil = root.with_file_name("evil-common");
+    git(
+        root,
+        &["clone", "-q", "--bare", ".", evil.to_str().unwrap()],
+    );
+    let tree = git(&evil, &["rev-parse", "main^{tree}"]);
+    let planted = ["commit-tree", "-p", "main", "-m", "planted", &tree];
+    let planted = git(&evil, &planted);
+    git(&evil, &["update-ref", "refs/heads/planted", &planted]);
+    git(&evil, &["tag", "planted", "planted"]);
+    let commit = symphony_workspace::CommitId::parse(&planted).unwrap();
+    write(root.join(".git/commondir"), evil.to_str().unwrap());
+    let seen = git(root, &["rev-parse", "planted"]);
+    assert_eq!(seen, planted, "the control is dead");
+
+    let reads = [
+        repository.branches().map(drop),
+        repository.tags().map(drop),
+        repository.branch_head(&branch("planted")).map(drop),
+        repository.has_commit(&commit).map(drop),
+        repository.tree_of(&commit).map(drop),
+    ];
+    for (number, read) in reads.into_iter().enumerate() {
+        let error = read.unwrap_err();
+        let is_refused = matches!(error, WorkspaceError::Tampered { .. });
+        assert!(is_refused, "{number}: {error}");
+    }
+}
