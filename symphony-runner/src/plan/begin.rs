@@ -20,6 +20,7 @@ use super::state_file::{refuse_foreign, write_state_file};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::person::as_person;
+use crate::placement::control::take_host;
 use crate::repository::open_repository;
 
 /// The options of `plan run` that change how the plan is carried out; `None` leaves an option as it is.
@@ -100,7 +101,7 @@ pub fn recorded_path(project: &Project, file: &Path) -> String {
 /// holds it, the plan is not changed.
 ///
 /// # Errors
-/// `PlanBusy` when another process drives it. When the file of an active plan was changed and the change is not
+/// `PlanBusy` when another process drives it. When agents on another host use the database, the file of an active plan was changed and the change is not
 /// accepted, a skill's state file is in the way, or the repository is not fit for it.
 pub fn begin_plan<'a>(
     installation: &'a Installation,
@@ -122,6 +123,9 @@ pub fn begin_plan<'a>(
         if !is_over(&record, request) {
             let isolation = request.options.over(&record.options).isolation;
             require_own_folder(&config, isolation)?;
+            if !record.state.status.is_ended() {
+                take_host(installation, store)?;
+            }
             let (record, begun) = resume(store, record, request)?;
             write_state_file(store, project, &id)?;
             return Ok((drive, record, begun));
@@ -131,6 +135,7 @@ pub fn begin_plan<'a>(
     let isolation = request.options.over(&PlanOptions::default()).isolation;
     require_own_folder(&config, isolation)?;
     let repository = open_repository(project, &config)?;
+    take_host(installation, store)?;
     let record = create(store, project, &repository, request)?;
     let drive = take(&record.id)?;
     write_state_file(store, project, &record.id)?;

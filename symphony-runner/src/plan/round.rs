@@ -20,6 +20,7 @@ use symphony_workspace::Failpoint;
 use super::ready::{Dispatch, Held, Site, ready_phases};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::placement::control::take_host;
 use crate::step_event::{PhaseEnd, PlanStepEvent};
 use crate::tick::{Effects, LocalEffects, Observed, act, observe};
 
@@ -58,7 +59,7 @@ pub enum StartsLeft {
 /// Makes one round of a plan. The caller holds its lock.
 ///
 /// # Errors
-/// When the database cannot be read or written.
+/// When agents on another host use the database, or it cannot be read or written.
 pub(super) fn plan_round(
     installation: &Installation,
     store: &mut Store,
@@ -66,6 +67,8 @@ pub(super) fn plan_round(
     id: &PlanId,
     on_failure: Option<OnFailure>,
 ) -> Result<PlanRound, RunnerError> {
+    // Another host may have taken the database over while this process slept: its runs would look dead here.
+    take_host(installation, store)?;
     let now = effects.now();
     let (observed, problems) = observe(installation, store, effects, now)?;
     let live = live_runs(store, &observed.snapshot, id, now)?;
