@@ -89,11 +89,28 @@ impl DevServer {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         while TcpStream::connect(address).is_err() {
             if begun.elapsed() > STARTS_WITHIN {
+                self.kill();
                 return Err(io::Error::other("the development server does not answer"));
             }
             std::thread::sleep(Duration::from_millis(50));
         }
         Ok(())
+    }
+
+    /// Starts the server again if it ended by itself, as a service manager would; returns whether it had. It gives up when
+    /// a busy machine takes too long to start one of its parts.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn begin_if_ended(&mut self) -> io::Result<bool> {
+        let Some(child) = &mut self.child else {
+            return Ok(false);
+        };
+        if child.try_wait()?.is_none() {
+            return Ok(false);
+        }
+        self.begin()?;
+        Ok(true)
     }
 
     /// Ends the server as `kill -9` does.

@@ -1,5 +1,6 @@
 //! A host of the fleet: a home, a folder for clones, a network, and the worker's process.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
@@ -68,11 +69,19 @@ impl Host {
         command
     }
 
-    /// Does the exit handling of a run, as the worker does when it finds that the supervisor has died; returns what it reported.
+    /// Does the exit handling of a run, as the worker does when it finds that the supervisor has died: with the run's lock as its input.
+    /// Returns what it reported.
     pub(super) fn finish(&self, run: &str) -> String {
+        let lock = self
+            .clones()
+            .map(|clone| clone.join(".symphony/runs").join(run).join("lock"))
+            .find(|lock| lock.exists())
+            .expect("the run was here");
+        let lock = File::options().read(true).write(true).open(lock).unwrap();
+        lock.lock().unwrap();
         let mut finish = self.symphony();
         finish.args(["supervise", "--run", run, "--finish", "--worker-data"]);
-        let output = finish.arg(self.data()).output().unwrap();
+        let output = finish.arg(self.data()).stdin(lock).output().unwrap();
         let (code, said) = (
             output.status.code(),
             String::from_utf8_lossy(&output.stderr),
@@ -80,12 +89,17 @@ impl Host {
         format!("{code:?} {said}")
     }
 
+    fn clones(&self) -> impl Iterator<Item = PathBuf> {
+        let clones = std::fs::read_dir(self.data().join("projects"));
+        let clones = clones.into_iter().flatten().flatten();
+        clones.map(|clone| clone.path())
+    }
+
     /// Returns the files of its runs that have a name: the run, and the text.
     pub(super) fn run_files(&self, name: &str) -> Vec<(String, String)> {
         let mut found = Vec::new();
-        let clones = std::fs::read_dir(self.data().join("projects"));
-        for clone in clones.into_iter().flatten().flatten() {
-            let runs = std::fs::read_dir(clone.path().join(".symphony/runs"));
+        for clone in self.clones() {
+            let runs = std::fs::read_dir(clone.join(".symphony/runs"));
             for run in runs.into_iter().flatten().flatten() {
                 if let Ok(text) = std::fs::read_to_string(run.path().join(name)) {
                     found.push((run.file_name().to_string_lossy().into_owned(), text));

@@ -101,6 +101,18 @@ fn a_fleet_placed_by_temporal_under_faults_does_every_issue_once() {
     }
 }
 
+/// A service without standalone activities, where each run is a workflow.
+#[cfg(feature = "temporal-service")]
+#[test]
+fn a_fleet_placed_by_an_older_service_under_faults_does_every_issue_once() {
+    if enter("fleet::a_fleet_placed_by_an_older_service_under_faults_does_every_issue_once")
+        == Entered::Here
+    {
+        let start = || service::Service::start(symphony_temporal::Edition::Older);
+        assert_sound_under_faults(start, Counts::TENTH.with_service());
+    }
+}
+
 /// Returns the counts that the environment names.
 fn counts() -> Counts {
     Counts::named(std::env::var("SYMPHONY_TEST_FLEET").ok().as_deref())
