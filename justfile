@@ -32,7 +32,8 @@ soak: explore
     bash .ci/run soak_agents
     cargo test -p symphony-learning --release
     SYMPHONY_INTERLEAVINGS=1000 cargo test -p symphony-cli --features failpoints --test it -- interleavings --nocapture
-    SYMPHONY_TEST_KILLS=100 SYMPHONY_TEST_FLEET=whole SYMPHONY_TEST_BEATS=10000x1800 bash .ci/run postgres
+    SYMPHONY_TEST_KILLS=100 SYMPHONY_TEST_BEATS=10000x1800 bash .ci/run postgres
+    SYMPHONY_TEST_FLEET=whole bash .ci/run fleet
     bash .ci/run guards
     SYMPHONY_TEST_FLEET=whole bash .ci/run temporal
     SYMPHONY_SIMULATION_TICKS=1000000 cargo test -p symphony-runner --release --test it -- --nocapture simulation::whatever
