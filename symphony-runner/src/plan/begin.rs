@@ -101,8 +101,8 @@ pub fn recorded_path(project: &Project, file: &Path) -> String {
 /// holds it, the plan is not changed.
 ///
 /// # Errors
-/// `PlanBusy` when another process drives it. When agents on another host use the database, the file of an active plan was changed and the change is not
-/// accepted, a skill's state file is in the way, or the repository is not fit for it.
+/// `PlanBusy` when another process drives it. When agents on another host use the database, the file of an active plan
+/// was changed and the change is not accepted, a skill's state file is in the way, or the repository is not fit for it.
 pub fn begin_plan<'a>(
     installation: &'a Installation,
     store: &mut Store,

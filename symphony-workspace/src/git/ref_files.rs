@@ -11,6 +11,7 @@ use std::path::Path;
 
 use super::checkouts::is_object;
 use super::plain_config::{Setting, plain_file};
+use super::ref_name::is_ref_part;
 use crate::own_file::{open_own_file, read_own_file};
 
 /// How many folders a ref may be in. Git itself has no limit, but a name cannot have more than 4,096 bytes.
@@ -83,7 +84,7 @@ impl Loose {
             return None;
         }
         for part in name.split('/') {
-            path.push(Some(part).filter(|part| is_part(part.as_bytes()))?);
+            path.push(Some(part).filter(|part| is_ref_part(part.as_bytes()))?);
             match fs::symlink_metadata(&path) {
                 // Only the last part may be no folder.
                 Ok(found) if kind.is_none_or(|kind: fs::FileType| kind.is_dir()) => {
@@ -122,7 +123,7 @@ impl Loose {
             if part.as_bytes().ends_with(b".lock") {
                 continue;
             }
-            if !is_part(part.as_bytes()) {
+            if !is_ref_part(part.as_bytes()) {
                 return None;
             }
             let name = [&name, &b"/"[..], part.as_bytes()].concat();
@@ -185,7 +186,8 @@ fn packed(bytes: &[u8]) -> Option<Refs> {
             object(line.get(..40)?)?,
             line.get(40..)?.strip_prefix(b" ")?,
         );
-        let is_plain = name.starts_with(b"refs/") && name.split(|byte| *byte == b'/').all(is_part);
+        let is_plain =
+            name.starts_with(b"refs/") && name.split(|byte| *byte == b'/').all(is_ref_part);
         // Git looks for refs where they are by their order.
         let is_sorted = refs
             .last_key_value()
@@ -197,18 +199,6 @@ fn packed(bytes: &[u8]) -> Option<Refs> {
         may_lead = true;
     }
     Some(refs)
-}
-
-/// Returns whether git allows this between two slashes of a ref's name, without what only looks like a file's name.
-fn is_part(part: &[u8]) -> bool {
-    let is_special = |byte: &u8| {
-        byte.is_ascii_control()
-            || matches!(byte, b' ' | b'~' | b'^' | b':' | b'?' | b'*' | b'[' | b'\\')
-    };
-    let has = |two: &[u8]| part.windows(2).any(|found| found == two);
-    let is_odd = part.is_empty() || part.starts_with(b".") || part.ends_with(b".");
-    let is_lock = part.ends_with(b".lock");
-    !is_odd && !is_lock && !part.iter().any(is_special) && !has(b"..") && !has(b"@{")
 }
 
 #[cfg(test)]

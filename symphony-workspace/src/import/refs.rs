@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::commit_id::CommitId;
+use crate::git::is_ref_part;
 use crate::linux::Folder;
 
 /// Largest file of refs: 100,000 refs fit.
@@ -153,18 +154,12 @@ fn is_name(name: &str) -> bool {
     name.starts_with("refs/")
         && name.len() < 1024
         && !name.contains(char::is_control)
-        && !name.contains([' ', '~', '^', ':', '?', '*', '[', '\\'])
-        && !name.contains("@{")
-        && !name.contains("..")
         && !name
             .chars()
             .any(|c| DIRECTIONS.iter().any(|range| range.contains(&c)))
-        && name.split('/').all(|part| {
-            !part.is_empty()
-                && !part.starts_with(['.', '-'])
-                && !part.ends_with('.')
-                && part.strip_suffix(".lock").is_none()
-        })
+        && name
+            .split('/')
+            .all(|part| is_ref_part(part.as_bytes()) && !part.starts_with('-'))
 }
 
 fn resolve_head(
