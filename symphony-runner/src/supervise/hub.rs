@@ -5,6 +5,7 @@ use symphony_core::id::RunId;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::RunTarget;
 use symphony_mcp::StoreThread;
+use symphony_store::RunFilter;
 use symphony_workspace::{BranchName, HubUpdate, WorktreeKey};
 
 use super::Job;
@@ -24,6 +25,7 @@ pub(crate) async fn bring_up_to_date(
     };
     let update = HubUpdate {
         issue: place_of(&job.run.target),
+        has_saved: has_earlier_runs(job, store).await?,
         result_of: author_of(job, store).await?,
         now: Timestamp::now(),
     };
@@ -48,6 +50,22 @@ fn place_of(target: &RunTarget) -> Option<(WorktreeKey, BranchName)> {
         other => other.issue(),
     }?;
     Some((WorktreeKey::of(issue.as_str()), BranchName::of_issue(issue)))
+}
+
+/// Returns whether the run's issue had runs before this one, which may have saved their work at the hub.
+async fn has_earlier_runs(job: &Job<'_>, store: &StoreThread) -> Result<bool, RunnerError> {
+    let Some(issue) = job.run.target.issue().cloned() else {
+        return Ok(false);
+    };
+    let newest = RunFilter {
+        issue: Some(issue),
+        limit: Some(2),
+        agents_only: true,
+        ..RunFilter::default()
+    };
+    let own = job.run.id.clone();
+    let runs = store.call(move |store| store.runs(&newest)).await??;
+    Ok(runs.iter().any(|run| run.id != own))
 }
 
 /// Returns the run that opened the pull request that gates run for.

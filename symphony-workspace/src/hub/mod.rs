@@ -4,6 +4,7 @@
 //! `refs/symphony/hub/` until it is needed, so that a fetch never moves a branch on which another run of this host works. A run's
 //! result leaves by a ref of its own at the hub, which no other run writes.
 
+mod fetches;
 mod lay_out;
 mod promote;
 mod retained;

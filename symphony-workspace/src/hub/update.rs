@@ -6,6 +6,7 @@ use std::fs::File;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 
+use super::fetches::Fetches;
 use super::lay_out::use_sha256;
 use super::saved::saved_folder;
 use super::{FETCHED_RESULTS, HubClone, RESULTS};
@@ -26,6 +27,8 @@ const LOCK: &str = "symphony-hub.lock";
 pub struct HubUpdate {
     /// The worktree and the branch of its issue; `None` leaves both as they are.
     pub issue: Option<(WorktreeKey, BranchName)>,
+    /// Whether earlier runs may have saved something of the issue at the hub.
+    pub has_saved: bool,
     /// The run whose result is needed, too, although no branch may have it yet.
     pub result_of: Option<RunId>,
     /// The time, for the names of what is saved.
@@ -46,6 +49,8 @@ pub struct UpdatedClone {
 impl HubClone {
     /// Fetches what the hub has, and makes base and issue as they are there.
     ///
+    /// Runs that wait for each other share a fetch, apart from what one of them alone needs.
+    ///
     /// A worktree of the issue stays only if its branch is as at the hub: otherwise it is from a run that was lost, whose work no other
     /// run may build on. Its work is saved in this clone.
     ///
@@ -53,7 +58,39 @@ impl HubClone {
     /// When the hub does not answer, has no base, or uses another hash than what was fetched earlier; when the worktree cannot be removed because a process works in it.
     pub fn update(&self, update: &HubUpdate) -> Result<UpdatedClone, WorkspaceError> {
         let repository = &self.repository;
-        let _lock = self.lock()?;
+        let fetches = Fetches::of(repository.common_dir());
+        let last = fetches.last();
+        let mut lock = self.lock()?;
+        let own = update.own_refs();
+        if fetches.serve(last) && !own.is_empty() {
+            // Without the lock: no other run of this host needs these refs.
+            drop(lock);
+            self.hub().mirror(&own)?;
+            lock = self.lock()?;
+        }
+        // Another fetch may have begun since, and failed.
+        if !fetches.serve(last) {
+            fetches.make(|| self.follow(update))?;
+        }
+        let mut updated = UpdatedClone {
+            base: repository.base()?,
+            start: None,
+            rescues: Vec::new(),
+        };
+        if let Some((key, branch)) = &update.issue {
+            let at_hub = repository.reader().commits_below(HEADS)?;
+            updated.start = at_hub.get(branch.as_str()).cloned();
+            let start = updated.start.as_ref();
+            updated.rescues =
+                repository.settle_issue(key, branch, &updated.base.branch, start, update.now)?;
+        }
+        drop(lock);
+        Ok(updated)
+    }
+
+    /// Fetches, and makes what all runs share as it is at the hub.
+    fn follow(&self, update: &HubUpdate) -> Result<(), WorkspaceError> {
+        let repository = &self.repository;
         match self.fetch(update) {
             // Which hash the hub uses shows at the first fetch.
             Err(WorkspaceError::OtherObjectFormat(_)) if repository.is_empty()? => {
@@ -62,26 +99,13 @@ impl HubClone {
             }
             fetched => fetched?,
         }
-        let at_hub = repository.reader().commits_below(HEADS)?;
-        repository.follow_branches(&at_hub)?;
+        repository.follow_branches(&repository.reader().commits_below(HEADS)?)?;
         if let Some(head) = self.hub().head_branch()? {
             repository.show_branch(&head)?;
         }
-        let base = repository.base()?;
-        repository.show(&base)?;
+        repository.show(&repository.base()?)?;
         repository.exclude(&repository.own_excludes())?;
-        let mut updated = UpdatedClone {
-            base,
-            start: None,
-            rescues: Vec::new(),
-        };
-        if let Some((key, branch)) = &update.issue {
-            updated.start = at_hub.get(branch.as_str()).cloned();
-            let start = updated.start.as_ref();
-            updated.rescues =
-                repository.settle_issue(key, branch, &updated.base.branch, start, update.now)?;
-        }
-        Ok(updated)
+        Ok(())
     }
 
     fn lock(&self) -> Result<File, WorkspaceError> {
@@ -99,16 +123,25 @@ impl HubClone {
             format!("+refs/heads/*:{HEADS}*"),
             "+refs/tags/*:refs/tags/*".to_owned(),
         ];
-        if let Some((key, _)) = &update.issue {
+        wanted.extend(update.own_refs());
+        self.hub().mirror(&wanted)
+    }
+}
+
+impl HubUpdate {
+    /// Returns the refspecs of what no other run needs.
+    fn own_refs(&self) -> Vec<String> {
+        let mut wanted = Vec::new();
+        if let Some((key, _)) = self.issue.as_ref().filter(|_| self.has_saved) {
             // What earlier runs on lost hosts had done: comments on the issue name it.
             let folder = saved_folder(key);
             wanted.push(format!("+{folder}*:{folder}*"));
         }
-        if let Some(run) = &update.result_of {
+        if let Some(run) = &self.result_of {
             // As a pattern, since one that is not there yet is no error.
             wanted.push(format!("+{RESULTS}{run}*:{FETCHED_RESULTS}{run}*"));
         }
-        self.hub().mirror(&wanted)
+        wanted
     }
 }
 

@@ -135,6 +135,9 @@ pub(crate) fn clear_lock_of_gone(git: &Git, reference: &str) -> Result<(), Works
 /// Points the `HEAD` of a checkout to a branch. When git fails, `HEAD` is read to find out whether it moved.
 pub(crate) fn point_head(git: &Git, branch: &BranchName, why: &str) -> Result<(), WorkspaceError> {
     let reference = branch.reference();
+    if HeadFile::read(git) == Some(HeadFile::Reference(reference.clone())) {
+        return Ok(());
+    }
     let outcome = git
         .command("symbolic-ref")
         .args(["-m", why, "HEAD", &reference])

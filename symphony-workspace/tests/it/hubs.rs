@@ -7,7 +7,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
 use symphony_workspace::{
@@ -44,10 +47,19 @@ impl Hub {
 
     /// A host of another hub.
     fn host_of(&self, name: &str, address: &Path) -> Host {
+        self.host_with(name, address, &[])
+    }
+
+    /// A host of another hub, whose user has these variables.
+    fn host_with(&self, name: &str, address: &Path, more: &[(&str, &Path)]) -> Host {
         let root = self.folder.path().canonicalize().unwrap().join(name);
-        let environment: BTreeMap<OsString, OsString> = std::env::vars_os()
+        let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os()
             .filter(|(name, _)| !name.to_string_lossy().starts_with("GIT_"))
             .collect();
+        environment.extend(
+            more.iter()
+                .map(|(name, value)| ((*name).into(), (*value).into())),
+        );
         let clone = HubClone::open(&root, options(), address.to_str().unwrap(), &environment);
         Host {
             root,
@@ -90,6 +102,7 @@ impl Host {
     fn try_update(&self, result_of: Option<RunId>) -> Result<UpdatedClone, WorkspaceError> {
         self.clone.update(&HubUpdate {
             issue: Some((key(), own())),
+            has_saved: true,
             result_of,
             now: at(1),
         })
@@ -330,6 +343,7 @@ fn updates_of_one_clone_at_the_same_moment_wait_for_each_other() {
                 for second in 0..3 {
                     let update = HubUpdate {
                         issue: Some((WorktreeKey::of(&name), branch(&format!("symphony/{name}")))),
+                        has_saved: true,
                         result_of: None,
                         now: at(second),
                     };
@@ -342,6 +356,75 @@ fn updates_of_one_clone_at_the_same_moment_wait_for_each_other() {
         }
     });
     assert_eq!(host.update().base.commit, hub.control.head("main"));
+}
+
+/// How many processes wait for the lock of a file.
+fn waiting_for(file: &File) -> usize {
+    let inode = format!(":{} ", file.metadata().unwrap().ino());
+    let locks = std::fs::read_to_string("/proc/locks").unwrap();
+    let waiting = locks.lines().filter(|line| line.contains("-> FLOCK"));
+    waiting.filter(|line| line.contains(&inode)).count()
+}
+
+#[test]
+fn updates_that_wait_for_each_other_share_a_fetch() {
+    let hub = Hub::new();
+    let trace = hub.folder.path().join("trace");
+    let host = hub.host_with("h1", &hub.control.root, &[("GIT_TRACE2_EVENT", &trace)]);
+    host.update();
+    let fetches = || {
+        let events = read(&trace);
+        let commands = events.lines().filter(|line| line.contains("\"cmd_name\""));
+        commands
+            .filter(|line| line.contains("\"name\":\"fetch\""))
+            .count()
+    };
+    let saved = saved_reference(&WorktreeKey::of("SYM-0"), &run("r1"));
+    let lock = File::open(host.root.join(".git/symphony-hub.lock")).unwrap();
+    // one of them, or that one and what each of the other three needs for itself
+    for (has_saved, expected) in [(false, 1), (true, 4)] {
+        let before = fetches();
+        lock.lock().unwrap();
+        let found: Vec<UpdatedClone> = std::thread::scope(|scope| {
+            let updates: Vec<_> = (0..4)
+                .map(|number| {
+                    let (clone, name) = (host.clone.clone(), format!("SYM-{number}"));
+                    let update = HubUpdate {
+                        issue: Some((WorktreeKey::of(&name), branch(&format!("symphony/{name}")))),
+                        has_saved,
+                        result_of: None,
+                        now: at(2),
+                    };
+                    scope.spawn(move || clone.update(&update).unwrap())
+                })
+                .collect();
+            let begun = Instant::now();
+            while waiting_for(&lock) < 4 {
+                assert!(begun.elapsed() < Duration::from_mins(1));
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            // what comes to the hub while they wait is brought, too
+            let commit = commit_file(&hub.control.root, &format!("{has_saved}.txt"), "new\n");
+            git(&hub.control.root, &["update-ref", &saved, commit.as_str()]);
+            lock.unlock().unwrap();
+            updates
+                .into_iter()
+                .map(|update| update.join().unwrap())
+                .collect()
+        });
+        assert_eq!(fetches() - before, expected);
+        let main = hub.control.head("main");
+        assert!(
+            found.iter().all(|updated| updated.base.commit == main),
+            "{found:?}"
+        );
+        let key = WorktreeKey::of("SYM-0");
+        let here = host.repository().saved_here(&key, &run("r1")).unwrap();
+        assert_eq!(here, has_saved.then_some(main));
+    }
+    let before = fetches();
+    host.update();
+    assert_eq!(fetches() - before, 1, "one that came later fetches again");
 }
 
 #[test]
