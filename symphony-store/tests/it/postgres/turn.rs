@@ -1,5 +1,6 @@
 //! Ticks of two hosts take turns.
 
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use symphony_store::{HostTurn, Store};
@@ -54,4 +55,41 @@ fn a_file_has_one_host() {
     let (first, second) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
     assert_eq!(first.take_host_turn().unwrap(), HostTurn::Taken);
     assert_eq!(second.take_host_turn().unwrap(), HostTurn::Taken);
+}
+
+#[test]
+fn a_server_asks_within_seconds_whether_its_client_is_there() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let settings = format!("-c listen_addresses=127.0.0.1 -p {port}");
+    let Some(server) = Server::start(&settings) else {
+        return;
+    };
+    let address = server.address().replace("host=", "folder=");
+    let named = address
+        .split(' ')
+        .filter(|part| !part.starts_with("folder="));
+    let named: Vec<&str> = named.collect();
+    let address = format!("host=127.0.0.1 port={port} {}", named.join(" "));
+    let (store, _) = new_store(&address);
+    // what the system shows of the server's side (Linux, `proc_net_tcp`): its address, and a timer, of kind 2 once all is acknowledged
+    let own = format!("0100007F:{port:04X}");
+    let begun = Instant::now();
+    let hundredths = loop {
+        let connections = std::fs::read_to_string("/proc/net/tcp").unwrap();
+        let rows = connections
+            .lines()
+            .map(|line| line.split_whitespace().collect());
+        let is_connected = |fields: &Vec<&str>| fields[1] == own && fields[3] == "01";
+        let mut timers = rows.filter(is_connected).map(|fields| fields[5].to_owned());
+        let timer = timers.next().unwrap();
+        if let Some(hundredths) = timer.strip_prefix("02:") {
+            break u64::from_str_radix(hundredths, 16).unwrap();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{timer}");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert!(hundredths <= 1_000, "{hundredths}");
+    drop(store);
 }
