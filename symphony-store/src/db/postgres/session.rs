@@ -14,10 +14,11 @@ use super::fault::{Obstacle, ServerError, Wish, pause, words};
 use super::tls::Tls;
 
 /// What every session begins with (spec: scale-out, "Session"). A host that stops in the middle of a write keeps no one waiting
-/// longer than these. One that is gone, or whose network is, has lost its session, and the locks of it, after 20 s.
+/// longer than these. One that is gone, or whose network is, has lost its session, and the locks of it, after 20 s. No statement is
+/// worth being compiled.
 const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '3s'; SET lock_timeout = '10s'; SET statement_timeout = '15s'; \
      SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 2; \
-     SET tcp_user_timeout = 20000; SET client_min_messages = 'warning'; SET default_transaction_isolation = 'read committed'";
+     SET tcp_user_timeout = 20000; SET jit = off; SET client_min_messages = 'warning'; SET default_transaction_isolation = 'read committed'";
 /// How long one address of the server may take to accept a connection.
 const ACCEPT_MAX: Duration = Duration::from_secs(5);
 /// How long what was sent may remain unacknowledged, by a host that is gone or a network that is cut.
