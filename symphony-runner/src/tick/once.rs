@@ -160,6 +160,12 @@ fn tick_in_turn(
         report.started.extend(plans.started);
         report.supervisors.extend(plans.supervisors);
         turn.enter(Step::Upkeep);
+        // What a run spent counts without it.
+        if let Err(error) = store.settle_spending(now) {
+            report
+                .problems
+                .push(format!("spending of ended runs: {error}"));
+        }
         match notify(installation, store, &observed, &report.schedule, now) {
             Ok(deliverer) => report.supervisors.extend(deliverer),
             // The notification is lost for now, but the work continues.

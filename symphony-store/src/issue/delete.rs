@@ -183,7 +183,7 @@ fn detach(
 }
 
 /// Statements that remove what belongs to an issue, and clear references to it elsewhere.
-const REMOVAL: [&str; 43] = [
+const REMOVAL: [&str; 44] = [
     "DELETE FROM tracker_comment WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE state = 'waiting' AND covers ->> '$.issue' = ?1",
@@ -213,7 +213,12 @@ const REMOVAL: [&str; 43] = [
     "DELETE FROM gate_failure WHERE issue = ?1",
     "DELETE FROM clean_up_fault WHERE issue = ?1",
     "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
-    // An ended run has none: what it spent is its project's.
+    // What it spent stays its project's.
+    "INSERT INTO spending (project, day, tokens, cost_micros)
+     SELECT project, day, sum(tokens), sum(cost_micros) FROM run_spending WHERE run IN (SELECT id FROM run WHERE issue = ?1)
+     GROUP BY project, day
+     ON CONFLICT (project, day) DO UPDATE SET
+         tokens = spending.tokens + excluded.tokens, cost_micros = spending.cost_micros + excluded.cost_micros",
     "DELETE FROM run_spending WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run_log WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run WHERE issue = ?1",

@@ -39,7 +39,6 @@ use crate::run::left_behind::{note_changes, without_own_changes};
 use crate::run::new_hold::NewHold;
 use crate::run::record::write_usage;
 use crate::run::row::load_run;
-use crate::run::spending::settle;
 use crate::run::unprepared::{hosts_lost_in_a_row, unprepared_in_a_row};
 
 impl Store {
@@ -323,7 +322,6 @@ fn write_end(
     if let Some(usage) = &finish.usage {
         write_usage(tx, &run.id, usage, context.now)?;
     }
-    settle(tx, &run.id)?;
     // Together with the end of the run: left behind, this row would have the next tick handle the exit of an ended run.
     end_exit(tx, &run.id)?;
     tx.execute(

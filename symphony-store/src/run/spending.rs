@@ -6,8 +6,9 @@ use symphony_core::run::Usage;
 use symphony_core::spending::{DAY_MS, Spent, SpentByProject, SpentSoFar, day_number};
 use symphony_core::unit::{Tokens, UsdMicros};
 
+use crate::database::context::Context;
 use crate::database::open::Store;
-use crate::database::row::{count, int};
+use crate::database::row::{count, int, parsed};
 use crate::db::{Connection, Row, params};
 use crate::error::StoreError;
 use crate::run::row::load_run;
@@ -39,8 +40,14 @@ pub(crate) fn add_growth(
     Ok(())
 }
 
-/// Adds what a run spent to what its project spent, when the run ends.
-pub(crate) fn settle(conn: &Connection, run: &RunId) -> Result<(), StoreError> {
+/// Runs that have ended and still have rows of their own.
+const UNSETTLED_SQL: &str = "SELECT DISTINCT l.run FROM run_spending l JOIN run r ON r.id = l.run
+     WHERE r.status NOT IN ('starting', 'running') ORDER BY l.run LIMIT ?1";
+/// How many of them one transaction takes: a long one loses against those of live runs again and again.
+const SETTLED_MAX: u32 = 16;
+
+/// Adds what a run spent to what its project spent.
+fn settle(conn: &Connection, run: &RunId) -> Result<(), StoreError> {
     conn.prepare_cached(
         "INSERT INTO spending (project, day, tokens, cost_micros)
          SELECT project, day, tokens, cost_micros FROM run_spending WHERE run = ?1 ORDER BY day
@@ -65,7 +72,7 @@ const OF_ISSUE_SQL: &str =
     "SELECT coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens), 0) AS tokens,
             coalesce(sum(cost_micros), 0) AS usd
      FROM run WHERE issue = ?1";
-/// Usage of a project's runs since a day: of those that have ended, and of those that are live.
+/// Usage of a project's runs since a day: of those that a tick has added, and of those that have rows of their own.
 const OF_PROJECT_SQL: &str =
     "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_micros), 0) AS usd FROM (
          SELECT tokens, cost_micros FROM spending WHERE project = ?1 AND day >= ?2
@@ -165,6 +172,33 @@ const BY_DAY_SQL: &str =
      GROUP BY day ORDER BY day";
 
 impl Store {
+    /// Adds what ended runs spent to what their projects spent. Not when a run ends: on a server, ends of many runs would fail each other
+    /// at the project's row, which a tick alone writes.
+    ///
+    /// # Errors
+    /// When the database cannot be read or written.
+    pub fn settle_spending(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        loop {
+            let ended = self.unsettled()?;
+            if ended.is_empty() {
+                return Ok(());
+            }
+            self.write(&Context::system(now), |tx| {
+                ended.iter().try_for_each(|run| settle(tx, run))
+            })?;
+        }
+    }
+
+    fn unsettled(&self) -> Result<Vec<RunId>, StoreError> {
+        let mut statement = self.conn.prepare_cached(UNSETTLED_SQL)?;
+        let mut rows = statement.query(params![SETTLED_MAX])?;
+        let mut ended = Vec::new();
+        while let Some(row) = &rows.next()? {
+            ended.push(parsed("run id", row.get("run")?)?);
+        }
+        Ok(ended)
+    }
+
     /// Returns what the agents of a project used in all, those at work until now.
     ///
     /// # Errors

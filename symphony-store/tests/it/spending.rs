@@ -3,14 +3,15 @@
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::{Spending, SpendingCap};
+use symphony_core::issue::{DependentsFate, IssueEvent};
 use symphony_core::run::{Run, RunStatus, RunTarget, Usage};
 use symphony_core::spending::{Spent, SpentSoFar};
 use symphony_core::tick::HoldScope;
 use symphony_core::unit::{Tokens, UsdMicros};
-use symphony_store::{Context, RunProgress, Store};
+use symphony_store::{Context, IssueEnd, Links, RunProgress, Store};
 
 use crate::queries::snapshot_request;
-use crate::support::{add, by, finish, new_pr, project, store, try_claim, worker};
+use crate::support::{add, by, finish, human, new_pr, project, store, try_claim, worker};
 
 fn usage(tokens: u64, usd: Option<u64>) -> Usage {
     Usage {
@@ -96,6 +97,50 @@ fn usage_is_added_up_as_it_grows() {
     let tomorrow = time("2026-03-06T00:00:00Z");
     let later = store.spent_so_far(&other.id, tomorrow).unwrap();
     assert_eq!((later.project, later.day), (spent(460, 9), spent(0, 0)));
+}
+
+#[test]
+fn what_ended_runs_spent_stays_their_projects() {
+    let mut store = store();
+    let at = "2026-03-04T12:00:00Z";
+    let in_all = |store: &Store| store.spent_in_all(&project(), time(at)).unwrap();
+    let run_of = |store: &mut Store, name: &str| {
+        let issue = add(store, name);
+        let run = worker(store, name, &issue.id);
+        record(store, &run, at, usage(100, Some(5)));
+        (issue, run)
+    };
+    let (deleted, first) = run_of(&mut store, "r1");
+    let (_, second) = run_of(&mut store, "r2");
+    let (_, live) = run_of(&mut store, "r3");
+    for run in [&first, &second] {
+        let end = finish(run, RunStatus::Failed, None);
+        store.finish_run(&by(run, 9), &end).unwrap();
+    }
+    assert_eq!(in_all(&store), spent(300, 15));
+    // before a tick has added it, and after
+    let cancelled = IssueEnd {
+        event: IssueEvent::Cancelled,
+        comment: None,
+        dependents: DependentsFate::Keep,
+    };
+    store
+        .end_issue(&human(10), &deleted.id, &cancelled)
+        .unwrap();
+    store
+        .delete_issue(&human(10), &deleted.id, Links::Refuse)
+        .unwrap();
+    assert_eq!(in_all(&store), spent(300, 15));
+    for _ in 0..2 {
+        store.settle_spending(time(at)).unwrap();
+        assert_eq!(in_all(&store), spent(300, 15));
+    }
+    record(&mut store, &live, at, usage(150, Some(6)));
+    store
+        .finish_run(&by(&live, 11), &finish(&live, RunStatus::Failed, None))
+        .unwrap();
+    store.settle_spending(time(at)).unwrap();
+    assert_eq!(in_all(&store), spent(350, 16));
 }
 
 #[test]
