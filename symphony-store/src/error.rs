@@ -83,7 +83,8 @@ pub enum StoreError {
     /// A merge of the pull request has started: until it is recorded or taken back, nothing else may be done to it.
     #[error(
         "pull request {pr} is being merged right now: try again when that has ended (`symphony pr show {pr}`). If the \
-         merge was interrupted, the next command on it, or `symphony tick`, settles it"
+         merge was interrupted, the next command on it, or `symphony tick`, settles it; the merge of another host is \
+         settled there, or by an order here after ten minutes"
     )]
     MergeBegun {
         /// The pull request.

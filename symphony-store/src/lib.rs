@@ -65,7 +65,7 @@ pub use learning::read::LearningScope;
 pub use learning::record::{LearningAddition, LearningFilter, NewLearning};
 pub use learning::row::LearningRecord;
 pub use learning::usage::LearningUse;
-pub use merge::intent::MergeIntent;
+pub use merge::intent::{BaseMove, MergeIntent, MergePlace};
 pub use merge::outside::OpenNotice;
 pub use merge::publication::{PublishOutcome, PublishWish};
 pub use placement::beat::Beat;

@@ -102,6 +102,9 @@ fn points() -> MergeRefusal {
 fn what_is_in_the_way_of_a_merge_comes_with_what_to_type() {
     let of_issue = vec![
         MergeRefusal::UnderWay,
+        MergeRefusal::UnderWayAt {
+            host: text("build-7"),
+        },
         points(),
         conflict(),
         obstacle(MergeObstacle::NoBase {

@@ -18,6 +18,11 @@ pub(super) fn merge_hint(error: &NotMerged) -> Option<String> {
         MergeRefusal::UnderWay => {
             format!("wait for it; `symphony pr show {name}` shows how it ended")
         }
+        MergeRefusal::UnderWayAt { host } => {
+            format!(
+                "`symphony pr show {name}` on {host} settles it; once it is ten minutes old, `{again}` here does"
+            )
+        }
         MergeRefusal::OpenPoints(_) => {
             let subject = match &error.of {
                 PullRequestOf::Issue(issue) => issue.to_string(),

@@ -2,7 +2,7 @@
 //! order finds what is then. Nothing is merged and turned down at once.
 
 use std::fs::File;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -36,8 +36,12 @@ pub(crate) fn with_issue() -> Project {
 
 /// A command at work.
 fn begin(project: &Project, arguments: &[&str]) -> Child {
-    project
-        .command(arguments)
+    spawned(&mut project.command(arguments))
+}
+
+/// A command at work, whose answer is awaited later.
+pub(crate) fn spawned(command: &mut Command) -> Child {
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -45,9 +49,13 @@ fn begin(project: &Project, arguments: &[&str]) -> Child {
         .unwrap()
 }
 
-/// What became of the merge and of an order that was given between its intent and its effect: another process of Symphony's keeps
-/// git from moving the base until the order waits.
-fn cross(project: &Project, order: &[&str]) -> (Answer, Answer) {
+/// The answer of a command.
+pub(crate) fn answer(child: Child) -> Answer {
+    child.wait_with_output().unwrap().into()
+}
+
+/// Has a merge begin, and returns what keeps git from moving its base, as another process of Symphony's does.
+pub(crate) fn begin_merge(project: &Project) -> (Child, File) {
     let lock = File::create(project.root.join(".git/symphony.lock")).unwrap();
     lock.lock().unwrap();
     let merge = begin(project, &["pr", "merge", "1"]);
@@ -55,11 +63,16 @@ fn cross(project: &Project, order: &[&str]) -> (Answer, Answer) {
         let events = project.ok(&["events", "--json"]);
         events.contains("merge_intended").then_some(())
     });
+    (merge, lock)
+}
+
+/// What became of the merge and of an order that was given between its intent and its effect.
+fn cross(project: &Project, order: &[&str]) -> (Answer, Answer) {
+    let (merge, lock) = begin_merge(project);
     let mut order = begin(project, order);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(order.try_wait().unwrap().is_none(), "the order waits");
     drop(lock);
-    let answer = |child: Child| Answer::from(child.wait_with_output().unwrap());
     (answer(merge), answer(order))
 }
 

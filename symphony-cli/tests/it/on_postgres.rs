@@ -1,5 +1,7 @@
 //! Symphony with its database on a server of PostgreSQL, which `SYMPHONY_TEST_SERVER` names: the same commands do the same work.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -23,14 +25,21 @@ pub(crate) fn repository(database: &str) -> Project {
     project
 }
 
-/// Runs a command as on another host: it has a folder of its own for state, and with it another name in the database.
+/// Runs a command as on another host.
 pub(crate) fn elsewhere(project: &Project, arguments: &[&str]) -> Answer {
+    let mut command = command_elsewhere(project, arguments);
+    command.output().unwrap().into()
+}
+
+/// A command as on another host: it has a folder of its own for state, and with it another name in the database.
+pub(crate) fn command_elsewhere(project: &Project, arguments: &[&str]) -> Command {
     let home = project.beside.join("elsewhere");
     let config = ".config/symphony/config.json";
     std::fs::create_dir_all(home.join(config).parent().unwrap()).unwrap();
     std::fs::copy(project.home.join(config), home.join(config)).unwrap();
     let mut command = project.command(arguments);
-    command.env("HOME", home).output().unwrap().into()
+    command.env("HOME", home);
+    command
 }
 
 /// An agent that is rejected once, and a judge that approves the second time.
@@ -240,7 +249,7 @@ fn postgres(program: &str, arguments: &[&str]) {
         clippy::disallowed_methods,
         reason = "PostgreSQL's own tools make and restore dumps"
     )]
-    let mut program = std::process::Command::new(program);
+    let mut program = Command::new(program);
     let output = program
         .args(["-d", &server])
         .args(arguments)

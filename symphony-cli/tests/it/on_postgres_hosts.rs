@@ -1,12 +1,15 @@
 //! Two hosts with one database: what runs on one of them cannot be seen by the other, so that it starts nothing meanwhile.
 
 use std::path::Path;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use symphony_core::config::ServerAddress;
 use symphony_store::Store;
 
-use crate::on_postgres::{address, elsewhere, repository};
+use crate::merge_crossings::{answer, begin_merge, spawned};
+use crate::on_postgres::{address, command_elsewhere, elsewhere, repository};
 use crate::plan_support::plan_of;
 use crate::support::{
     Project, WORKER, approving_judge, bash, commit, create_pr, scenario, scenarios, worker,
@@ -79,5 +82,36 @@ fn a_plan_begins_on_another_host_only_when_no_agent_works_here() {
 
     std::fs::write(go, "").unwrap();
     project.until_ended(&agent);
+    project.assert_sound();
+}
+
+#[test]
+fn a_merge_that_is_under_way_is_not_taken_back_on_another_host() {
+    let project = repository(&address("merges"));
+    let scripted = scenarios([worker([
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let project = project.set_up(&scripted, &json!({ "judge_enabled": false, "gates": [] }));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let (merge, lock) = begin_merge(&project);
+    let pid = Pid::from_raw(merge.id().try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    drop(lock);
+    // the files that show it here are not on the other host
+    let merges = project.root.join(".symphony/merges");
+    std::fs::rename(&merges, project.beside.join("merges")).unwrap();
+
+    let order = ["pr", "reject", "1", "--feedback", "no"];
+    let mut order = spawned(&mut command_elsewhere(&project, &order));
+    std::thread::sleep(Duration::from_secs(3));
+    let waits = order.try_wait().unwrap().is_none();
+    kill_process(pid, Signal::CONT).unwrap();
+    let (merge, order) = (answer(merge), answer(order));
+    assert!(waits, "{order:#?}");
+    assert_eq!(merge.code, 0, "{merge:#?}");
+    assert_ne!(order.code, 0, "{order:#?}");
+    assert_eq!(project.json(&["pr", "show", "1"])["state"], "merged");
     project.assert_sound();
 }

@@ -5,7 +5,7 @@ use symphony_core::issue::IssueStatus;
 use symphony_core::outside::{Evidence, FoundMerge, OutsideMerge, missing_of};
 use symphony_core::pull_request::PrState;
 use symphony_forge::change::PullChange;
-use symphony_store::{Context, OrderedMerge};
+use symphony_store::{BaseMove, Context, OrderedMerge};
 use symphony_tracker::remote::RemoteUser;
 use symphony_workspace::{BranchName, CommitId, Failpoint, Remote, Repository};
 
@@ -14,6 +14,7 @@ use super::hear::is_refusal;
 use super::round::{Mirrored, Round};
 use crate::cancel::end_run_on;
 use crate::error::RunnerError;
+use crate::merge::place::place_here;
 use crate::merge::settle::record;
 use crate::merge::turn::MergeTurn;
 use crate::order::{close_pr, shift_issue};
@@ -67,7 +68,13 @@ impl Round<'_> {
         let store = &mut self.session.store;
         if store.merge_intent(both.pr.id)?.is_none() {
             let before = both.pr.base_commit.clone();
-            store.record_merge_intent(&context, &both.pr, &before, merged.as_str())?;
+            let place = place_here(&self.session.installation, &self.session.project)?;
+            let moved = BaseMove {
+                from: &before,
+                to: merged.as_str(),
+                place: place.as_ref(),
+            };
+            store.record_merge_intent(&context, &both.pr, moved)?;
         }
         both.pr = record(store, &context, both.pr.id, merged)?;
         both.pull.is_open = false;

@@ -11,7 +11,7 @@ use symphony_forge::change::MergeWish;
 use symphony_forge::check::required;
 use symphony_forge::end::{Order, Ours, plan_order};
 use symphony_forge::remote::{BranchRules, MergeAnswer, MergeMethod, RemotePull};
-use symphony_store::{ForgePull, OrderedMerge, Store};
+use symphony_store::{BaseMove, ForgePull, OrderedMerge, Store};
 use symphony_sync::Forge;
 use symphony_tracker::remote::RemoteUser;
 use symphony_workspace::{BranchName, CommitId, Failpoint, Identity, Remote};
@@ -20,6 +20,7 @@ use super::base::short;
 use super::fault::as_forge;
 use super::merge::ForgeMerge;
 use crate::error::RunnerError;
+use crate::merge::place::place_here;
 use crate::merge::refusals::base_gone;
 use crate::merge::{MergeRefusal, NotMerged};
 use crate::runtime::block_on;
@@ -217,7 +218,13 @@ impl ForgeMerge<'_> {
         }
         // Whoever dies from here on leaves a merge by this person, and before, one that the forge reports.
         let context = self.context.at(Timestamp::now());
-        store.record_merge_intent(&context, self.pr, ours.as_str(), commit.as_str())?;
+        let place = place_here(self.installation, self.project)?;
+        let planned = BaseMove {
+            from: ours.as_str(),
+            to: commit.as_str(),
+            place: place.as_ref(),
+        };
+        store.record_merge_intent(&context, self.pr, planned)?;
         Failpoint::MergeIntended.reach();
         let identity = repository
             .human_identity()

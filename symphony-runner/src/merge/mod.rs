@@ -9,6 +9,7 @@ pub(crate) mod gates;
 pub(crate) mod incoming;
 mod not_merged;
 mod options;
+pub(crate) mod place;
 pub(crate) mod refusals;
 pub(crate) mod settle;
 pub(crate) mod turn;
@@ -21,7 +22,7 @@ use symphony_core::gates::{Brings, head_counts_for_merge};
 use symphony_core::id::PrId;
 use symphony_core::outside::{BaseNotice, MergeObstacle};
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGates};
-use symphony_store::{Actor, Context, Project, Store};
+use symphony_store::{Actor, BaseMove, Context, Project, Store};
 use symphony_workspace::{
     BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, MergedBy, Repository,
     WorkspaceError,
@@ -34,11 +35,12 @@ use crate::gates::History;
 use crate::installation::Installation;
 use crate::merge::content::refuse_unwanted;
 use crate::merge::gates::MergeGates;
+use crate::merge::place::place_here;
 use crate::merge::refusals::{
     base_gone, refuse_gone, refuse_moved, refuse_red, refuse_secrets, refuse_stopped,
     refuse_unmergeable,
 };
-use crate::merge::settle::{Settled, record, settle_cut_off};
+use crate::merge::settle::{Settled, Settling, record, settle_cut_off};
 use crate::merge::turn::MergeTurn;
 use crate::plan::clean_up_plan;
 use crate::repository::open_repository;
@@ -148,26 +150,38 @@ pub fn merge_pr_until(
     let Some(turn) = MergeTurn::take(&project, &pr.of)? else {
         return Err(NotMerged::new(&pr, MergeRefusal::UnderWay).into());
     };
+    let settling = Settling {
+        place: place_here(installation, &project)?,
+        is_ordered: true,
+    };
     let merge = Merge {
         installation,
         project: &project,
         config: &config,
         repository: &repository,
         turn: &turn,
+        settling: &settling,
         context,
     };
     // An earlier merge may have moved the base and died before it recorded that. Merging again would add a second merge
     // commit of the same work.
-    if let Settled::Reached { commit, by } = settle_cut_off(store, &repository, &turn, &pr)? {
-        let ordered = by.map(|by| Context {
-            actor: Actor::Human(by),
-            now: context.now,
-        });
-        let merge = Merge {
-            context: ordered.as_ref().unwrap_or(context),
-            ..merge
-        };
-        return merge.conclude(store, id, &commit, None);
+    match settle_cut_off(store, &repository, &turn, &pr, &settling)? {
+        Settled::Nothing | Settled::TakenBack => {}
+        Settled::Theirs(place) => {
+            let why = MergeRefusal::UnderWayAt { host: place.host };
+            return Err(NotMerged::new(&pr, why).into());
+        }
+        Settled::Reached { commit, by } => {
+            let ordered = by.map(|by| Context {
+                actor: Actor::Human(by),
+                now: context.now,
+            });
+            let merge = Merge {
+                context: ordered.as_ref().unwrap_or(context),
+                ..merge
+            };
+            return merge.conclude(store, id, &commit, None);
+        }
     }
     if options.force {
         // The gates stopped this issue, and a person merges it anyway.
@@ -192,6 +206,7 @@ struct Merge<'a> {
     config: &'a ProjectConfig,
     repository: &'a Repository,
     turn: &'a MergeTurn,
+    settling: &'a Settling,
     /// Who merges.
     context: &'a Context,
 }
@@ -277,7 +292,12 @@ impl Merge<'_> {
         // The intent comes before the move. If this process dies between moving the base and recording it, the intent
         // is the only trace that the commits on the base are a merge by Symphony, and whoever settles it reads the base
         // to decide.
-        store.record_merge_intent(&context, pr, expected.as_str(), target.as_str())?;
+        let planned = BaseMove {
+            from: expected.as_str(),
+            to: target.as_str(),
+            place: self.settling.place.as_ref(),
+        };
+        store.record_merge_intent(&context, pr, planned)?;
         Failpoint::MergeIntended.reach();
         // `expected` is the base that the gates ran on. A base that has moved since is refused, because that merge was
         // never tested.
@@ -287,7 +307,8 @@ impl Merge<'_> {
         };
         if let Err(error) = repository.move_base(&base, &expected, &target, by) {
             // Git may fail after it moved the ref, so the base decides, not the error.
-            return match settle_cut_off(store, repository, self.turn, pr) {
+            let settled = settle_cut_off(store, repository, self.turn, pr, self.settling);
+            return match settled {
                 Ok(Settled::Reached { commit, .. }) => Ok((commit, gates)),
                 _ => Err(error.into()),
             };

@@ -32,6 +32,9 @@ pub enum MergeRefusal {
     /// Another process has the turn at it.
     #[error("another process is merging it")]
     UnderWay,
+    /// It is merged in another host's repository.
+    #[error("host {host} is merging it, or was cut off while it did")]
+    UnderWayAt { host: String },
     /// Review points ask for something that is not done.
     #[error("{0} must be closed first")]
     OpenPoints(String),

@@ -7,9 +7,10 @@ use symphony_core::asker::Verification;
 use symphony_core::id::PrId;
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_core::user::Attribution;
-use symphony_store::{Actor, Context, MergeIntent, Person, Project, Store};
+use symphony_store::{Actor, Context, MergeIntent, MergePlace, Person, Project, Store};
 use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 
+use super::place::{Whose, age_of, place_here, whose};
 use super::turn::MergeTurn;
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -23,6 +24,9 @@ const WAIT_MAX: Duration = Duration::from_secs(20);
 
 /// Time between two tries to take the turn.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
+
+/// Time between two looks at a merge in another repository, each of which asks the server.
+const LOOK_THERE: Duration = Duration::from_millis(200);
 
 /// Why the person who made an interrupted merge is not verified, where the merge does not say who it was.
 const RECORDED_LATER: &str = "another command recorded the interrupted merge";
@@ -64,15 +68,25 @@ fn settle_intents(
     }
     let config = installation.project_config(project)?;
     let repository = open_repository(project, &config)?;
+    let settling = Settling {
+        place: place_here(installation, project)?,
+        is_ordered: under_way == MergesUnderWay::WaitedFor,
+    };
     let mut events = Vec::new();
     for intent in intents {
+        if let Whose::Theirs(_) = whose(&intent, settling.place.as_ref()) {
+            if under_way == MergesUnderWay::WaitedFor {
+                wait_for_theirs(store, &intent)?;
+            }
+            continue;
+        }
         let pr = store.pr(intent.pr)?;
         // A merge holds its lock as long as its process lives, so an intent whose lock is free was interrupted.
         let Some(turn) = turn_at(project, &pr.of, under_way)? else {
             continue;
         };
-        let event = match settle_cut_off(store, &repository, &turn, &pr)? {
-            Settled::Nothing => continue,
+        let event = match settle_cut_off(store, &repository, &turn, &pr, &settling)? {
+            Settled::Nothing | Settled::Theirs(_) => continue,
             Settled::Reached { commit, by } => {
                 let context = Context {
                     actor: Actor::Human(by.unwrap_or_else(unknown_person)),
@@ -116,11 +130,39 @@ fn turn_at(
     }
 }
 
+/// Waits until a merge in another repository is recorded, unless it has taken long already.
+fn wait_for_theirs(store: &Store, intent: &MergeIntent) -> Result<(), RunnerError> {
+    let Some(left) = age_of(intent).and_then(|age| WAIT_MAX.checked_sub(age)) else {
+        return Ok(());
+    };
+    let begun = Instant::now();
+    while begun.elapsed() < left {
+        std::thread::sleep(LOOK_THERE);
+        let now = store.merge_intent(intent.pr)?;
+        if now.is_none_or(|now| now.merged != intent.merged) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Who settles merges.
+#[derive(Debug)]
+pub(crate) struct Settling {
+    /// Where.
+    pub(crate) place: Option<MergePlace>,
+    /// Whether a person's order waits for it: a merge that was left in another repository is taken back only then, since that
+    /// repository's base may have it.
+    pub(crate) is_ordered: bool,
+}
+
 /// What happened to an interrupted merge.
 #[derive(Debug)]
 pub(crate) enum Settled {
     /// There was no interrupted merge.
     Nothing,
+    /// It is made in another repository.
+    Theirs(MergePlace),
     /// It had reached its base, so this commit is to be recorded.
     Reached {
         /// The commit.
@@ -142,9 +184,15 @@ pub(crate) fn settle_cut_off(
     repository: &Repository,
     _turn: &MergeTurn,
     pr: &PullRequest,
+    by: &Settling,
 ) -> Result<Settled, RunnerError> {
     let Some(intent) = store.merge_intent(pr.id)? else {
         return Ok(Settled::Nothing);
+    };
+    let left = match whose(&intent, by.place.as_ref()) {
+        Whose::Ours => None,
+        Whose::Theirs(place) => return Ok(Settled::Theirs(place)),
+        Whose::Left(place) => Some(place),
     };
     // The checkout of the base may already show the merge, and the note of the move may still exist.
     if let Err(error) = repository.settle_interrupted() {
@@ -155,6 +203,17 @@ pub(crate) fn settle_cut_off(
     if let Some(commit) = reached(repository, pr, &intent)? {
         let by = intent.by;
         return Ok(Settled::Reached { commit, by });
+    }
+    if let Some(place) = left {
+        if !by.is_ordered {
+            return Ok(Settled::Theirs(place));
+        }
+        tracing::warn!(
+            host = place.host,
+            pull_request = %pr.id,
+            base = pr.base,
+            "that host began a merge and did not record it, so it is taken back here: its base may have it"
+        );
     }
     store.take_back_merge(&Context::system(Timestamp::now()), &intent)?;
     Ok(Settled::TakenBack)

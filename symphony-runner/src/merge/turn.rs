@@ -38,6 +38,10 @@ impl MergeTurn {
 
 /// The folder that all merges of an issue or a plan share, with their lock and the logs of their gates.
 pub(crate) fn merge_folder(project: &Project, of: &PullRequestOf) -> PathBuf {
-    let merges = project.root.join(STATE_DIR).join("merges");
-    merges.join(of.folder_name())
+    merges_folder(project).join(of.folder_name())
+}
+
+/// The folder of all merges.
+pub(super) fn merges_folder(project: &Project) -> PathBuf {
+    project.root.join(STATE_DIR).join("merges")
 }

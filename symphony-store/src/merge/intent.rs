@@ -23,7 +23,7 @@ use crate::review::refusal::{ReviewRefusal, refuse_proposal};
 use crate::review::state::refuse_not_in_review;
 
 /// Merges of a project that have started and are not recorded.
-const BEGUN_SQL: &str = "SELECT id, merge_intent FROM pull_request INDEXED BY pull_request_merging
+const BEGUN_SQL: &str = "SELECT id, merge_intent, CAST(unixepoch('subsec') * 1000 AS BIGINT) AS now FROM pull_request INDEXED BY pull_request_merging
      WHERE project = ?1 AND merge_intent IS NOT NULL ORDER BY id";
 
 /// A merge that has started and is not recorded.
@@ -35,6 +35,30 @@ pub struct MergeIntent {
     pub merged: String,
     /// The person who ordered it; `None` in what older versions wrote.
     pub by: Option<Person>,
+    /// The repository that it is made in, where the database is on a server: only there the base shows whether it was reached.
+    pub place: Option<MergePlace>,
+    /// How long ago it started, in milliseconds by the clock of the database; `None` in what older versions wrote.
+    pub age_ms: Option<i64>,
+}
+
+/// The repository that a merge is made in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergePlace {
+    /// Which one it is among all copies.
+    pub repository: String,
+    /// The host that it is on, for people.
+    pub host: String,
+}
+
+/// What a merge does to its base.
+#[derive(Debug, Clone, Copy)]
+pub struct BaseMove<'a> {
+    /// The commit that the base is at.
+    pub from: &'a str,
+    /// The commit that it will be at.
+    pub to: &'a str,
+    /// Where it is made; `None` with the database in a file.
+    pub place: Option<&'a MergePlace>,
 }
 
 /// What the row of the pull request has of it.
@@ -45,6 +69,11 @@ struct Written {
     merged: String,
     #[serde(default)]
     by: Option<WrittenPerson>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    place: Option<MergePlace>,
+    /// When it started, by the clock of the database.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<i64>,
 }
 
 /// The person who ordered it, so that whoever records an interrupted merge can name them.
@@ -80,15 +109,18 @@ impl WrittenPerson {
 fn from_row(row: &Row<'_>) -> Result<MergeIntent, StoreError> {
     let written: String = row.get("merge_intent")?;
     let written: Written = json("merge intent", &written)?;
+    let now: i64 = row.get("now")?;
     Ok(MergeIntent {
         pr: PrId::new(row.get("id")?),
         merged: written.merged,
         by: written.by.map(WrittenPerson::person),
+        place: written.place,
+        age_ms: written.at.map(|at| now - at),
     })
 }
 
 impl Store {
-    /// Records that a person is about to merge: where the base branch was, and where it will be. `seen` is the pull
+    /// Records that a person is about to merge, and what that does to the base. `seen` is the pull
     /// request as it was when the merge was decided on: gates may have run for an hour since, and someone may have
     /// withdrawn it.
     ///
@@ -99,8 +131,7 @@ impl Store {
         &mut self,
         context: &Context,
         seen: &PullRequest,
-        base_before: &str,
-        merged: &str,
+        base: BaseMove<'_>,
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             let pr = load_pr(tx, seen.id)?;
@@ -119,10 +150,15 @@ impl Store {
             refuse_proposal(&pr)?;
             refuse_not_in_review(tx, &pr)?;
             refuse_under_merge(tx, &pr.of)?;
+            let now = tx
+                .prepare_cached("SELECT CAST(unixepoch('subsec') * 1000 AS BIGINT)")?
+                .query_row([], |row| row.get(0))?;
             let written = Written {
-                base_before: base_before.to_owned(),
-                merged: merged.to_owned(),
+                base_before: base.from.to_owned(),
+                merged: base.to.to_owned(),
                 by: WrittenPerson::of(&context.actor),
+                place: base.place.cloned(),
+                at: Some(now),
             };
             tx.execute(
                 "UPDATE pull_request SET merge_intent = ?2 WHERE id = ?1",
@@ -130,8 +166,8 @@ impl Store {
             )?;
             let intended = LogEvent::MergeIntended {
                 pr: pr.id,
-                base_before: base_before.to_owned(),
-                merged: merged.to_owned(),
+                base_before: base.from.to_owned(),
+                merged: base.to.to_owned(),
             };
             append(tx, context, About::of(&pr.of), &intended)
         })
@@ -143,7 +179,8 @@ impl Store {
     /// When the database cannot be read.
     pub fn merge_intent(&self, pr: PrId) -> Result<Option<MergeIntent>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT id, merge_intent FROM pull_request WHERE id = ?1 AND merge_intent IS NOT NULL",
+            "SELECT id, merge_intent, CAST(unixepoch('subsec') * 1000 AS BIGINT) AS now FROM pull_request
+             WHERE id = ?1 AND merge_intent IS NOT NULL",
         )?;
         let mut rows = statement.query([pr.get()])?;
         rows.next()?.map(|row| from_row(&row)).transpose()

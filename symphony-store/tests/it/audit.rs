@@ -21,7 +21,8 @@ use symphony_store::{
 use crate::plans;
 use crate::queries::snapshot_request;
 use crate::support::{
-    add, add_project, by, finish, human, new_claim, new_issue, new_pr, system, try_claim, worker,
+    add, add_project, by, finish, human, moved, new_claim, new_issue, new_pr, system, try_claim,
+    worker,
 };
 
 pub(crate) fn request() -> AuditRequest {
@@ -154,7 +155,7 @@ pub(crate) fn merge_first(store: &mut Store) {
     store.finish_run(&system(6), &end).unwrap();
     let seen = store.pr(pr).unwrap();
     store
-        .record_merge_intent(&human(7), &seen, "base", "m1")
+        .record_merge_intent(&human(7), &seen, moved("base", "m1"))
         .unwrap();
     store.record_merge(&human(7), pr, "m1").unwrap();
 }

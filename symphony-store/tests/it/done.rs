@@ -12,8 +12,8 @@ use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{IssueEnd, NewIssue, NewProposal, NewVerdict, PublishWish, Store};
 
 use crate::support::{
-    add, assert_sound, by, finish, human, new_issue, new_pr, project, store, system, try_claim,
-    worker,
+    add, assert_sound, by, finish, human, moved, new_issue, new_pr, project, store, system,
+    try_claim, worker,
 };
 
 fn proposal(issue: &Issue) -> NewProposal {
@@ -352,7 +352,7 @@ fn a_proposal_is_neither_merged_nor_published_nor_looked_for_outside() {
     assert!(store.record_merge(&human(6), found.id, "m1").is_err());
     assert!(
         store
-            .record_merge_intent(&human(6), &found, "b1", "m1")
+            .record_merge_intent(&human(6), &found, moved("b1", "m1"))
             .is_err()
     );
     assert!(

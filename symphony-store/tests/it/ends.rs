@@ -10,7 +10,7 @@ use symphony_store::{
 };
 
 use crate::support::{
-    add, assert_sound, by, finish, human, new_issue, new_pr, store, system, worker,
+    add, assert_sound, by, finish, human, moved, new_issue, new_pr, store, system, worker,
 };
 
 fn close(store: &mut Store, id: &IssueId, dependents: DependentsFate) -> EndedIssue {
@@ -204,7 +204,7 @@ fn begin_merge(store: &mut Store) -> (IssueId, PullRequest) {
     let pr = open_pr(store, &issue);
     let seen = store.pr(pr).unwrap();
     store
-        .record_merge_intent(&human(8), &seen, "b", "m")
+        .record_merge_intent(&human(8), &seen, moved("b", "m"))
         .unwrap();
     (issue, seen)
 }
@@ -239,7 +239,9 @@ fn a_merge_that_has_begun_keeps_everything_else_from_its_pull_request() {
         dependents: DependentsFate::Keep,
     };
     let refusals = [
-        store.record_merge_intent(&human(9), &seen, "b", "n").err(),
+        store
+            .record_merge_intent(&human(9), &seen, moved("b", "n"))
+            .err(),
         store
             .record_review(
                 &human(9),
@@ -283,7 +285,7 @@ fn only_the_merge_that_was_taken_back_is() {
     let old = store.merge_intent(pr).unwrap().unwrap();
     store.take_back_merge(&human(9), &old).unwrap();
     store
-        .record_merge_intent(&human(10), &seen, "b", "n")
+        .record_merge_intent(&human(10), &seen, moved("b", "n"))
         .unwrap();
     store.take_back_merge(&human(11), &old).unwrap();
     assert_eq!(store.merge_intent(pr).unwrap().unwrap().merged, "n");

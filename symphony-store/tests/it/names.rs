@@ -5,7 +5,7 @@ use symphony_core::user::{Attribution, Source, UserName};
 use symphony_store::{Actor, Context, EventFilter, Person};
 
 use crate::ends::open_pr;
-use crate::support::{add, assert_sound, at, human, store, system, worker};
+use crate::support::{add, assert_sound, at, human, moved, store, system, worker};
 
 fn person(user: &str, verification: Verification) -> Person {
     Person {
@@ -61,7 +61,7 @@ fn a_merge_that_has_begun_knows_who_ordered_it() {
         let pr = open_pr(&mut store, &issue);
         let seen = store.pr(pr).unwrap();
         store
-            .record_merge_intent(&by(&ordered, 8), &seen, "b", "m")
+            .record_merge_intent(&by(&ordered, 8), &seen, moved("b", "m"))
             .unwrap();
         let intent = store.merge_intent(pr).unwrap().unwrap();
         assert_eq!(intent.merged, "m");

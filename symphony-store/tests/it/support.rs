@@ -10,8 +10,8 @@ use symphony_core::profile::AgentChoice;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{
-    Actor, AuditRequest, ClaimLimits, ClaimRefusal, ClaimRequest, Context, GatesAtEnd, NewDelivery,
-    NewIssue, NewProject, NewPullRequest, RunFinish, RunKey, Store,
+    Actor, AuditRequest, BaseMove, ClaimLimits, ClaimRefusal, ClaimRequest, Context, GatesAtEnd,
+    NewDelivery, NewIssue, NewProject, NewPullRequest, RunFinish, RunKey, Store,
 };
 
 pub(crate) const LIMITS: FailureLimits = FailureLimits {
@@ -124,6 +124,15 @@ pub(crate) fn worker(store: &mut Store, run: &str, issue: &IssueId) -> Run {
         AgentType::Worker,
     )
     .unwrap()
+}
+
+/// A merge that moves the base from one commit to another.
+pub(crate) fn moved<'a>(from: &'a str, to: &'a str) -> BaseMove<'a> {
+    BaseMove {
+        from,
+        to,
+        place: None,
+    }
 }
 
 pub(crate) fn new_pr(issue: &IssueId, head: &str) -> NewPullRequest {

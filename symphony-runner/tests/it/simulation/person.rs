@@ -13,7 +13,7 @@ use symphony_core::profile::AgentChoice;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{Context, IssueEdit, NewIssue, NewVerdict, RunFilter, StoreError};
+use symphony_store::{BaseMove, Context, IssueEdit, NewIssue, NewVerdict, RunFilter, StoreError};
 
 use super::course::Course;
 use super::stage::Trouble;
@@ -285,8 +285,15 @@ impl Course {
         }
         self.maybe_tick();
         let head = pr.head_commit.clone();
-        self.store
-            .record_merge_intent(&self.human(), &pr, "base", &head)?;
+        self.store.record_merge_intent(
+            &self.human(),
+            &pr,
+            BaseMove {
+                from: "base",
+                to: &head,
+                place: None,
+            },
+        )?;
         let wild = self.trouble == Trouble::Wild;
         if wild && self.machine.random.chance(1, 15) {
             return Ok(());

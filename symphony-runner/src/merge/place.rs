@@ -1,0 +1,121 @@
+//! In which repository a merge is made.
+//!
+//! Hosts that share the database on a server may have a repository each. The lock file that shows that the process of a merge lives, and
+//! the base that it moves, are in one of them. So its intent names the repository, by an id beside the lock files.
+
+use std::io::ErrorKind;
+use std::time::Duration;
+
+use symphony_store::{MergeIntent, MergePlace, Project};
+use symphony_workspace::{read_own_text, write_private};
+
+use super::turn::merges_folder;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::placement::control::host_name;
+
+/// The file with the id.
+const ID_FILE: &str = "repository-id";
+/// How old the intent of another repository has to be before it is settled in this one.
+const LEFT_TO_IT: Duration = Duration::from_mins(10);
+
+/// Returns the place of merges that are made here; `None` where the database is a file, whose users share the lock files.
+pub(crate) fn place_here(
+    installation: &Installation,
+    project: &Project,
+) -> Result<Option<MergePlace>, RunnerError> {
+    if installation.config.database.server().is_none() {
+        return Ok(None);
+    }
+    let folder = merges_folder(project);
+    let path = folder.join(ID_FILE);
+    let id = match read_own_text(&path) {
+        Ok(id) if !id.trim().is_empty() => id.trim().to_owned(),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(RunnerError::io("read", &path, error));
+        }
+        _ => {
+            let id = uuid::Uuid::now_v7().to_string();
+            std::fs::create_dir_all(&folder)
+                .map_err(|error| RunnerError::io("make the folder", &folder, error))?;
+            write_private(&path, &id).map_err(|error| RunnerError::io("write", &path, error))?;
+            id
+        }
+    };
+    Ok(Some(MergePlace {
+        repository: id,
+        host: host_name()?,
+    }))
+}
+
+/// Whose a merge is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// It is made in this repository, or by an older version.
+    Ours,
+    /// It is made in that one, which settles it.
+    Theirs(MergePlace),
+    /// It was made in that one, which has not recorded it for long and may be gone for good.
+    Left(MergePlace),
+}
+
+/// Returns whose a merge is, for a process with this place.
+pub(super) fn whose(intent: &MergeIntent, own: Option<&MergePlace>) -> Whose {
+    match (&intent.place, own) {
+        (Some(place), Some(own)) if place.repository != own.repository => {
+            if age_of(intent).is_some_and(|age| age > LEFT_TO_IT) {
+                Whose::Left(place.clone())
+            } else {
+                Whose::Theirs(place.clone())
+            }
+        }
+        _ => Whose::Ours,
+    }
+}
+
+/// Returns how long ago a merge began; `None` where that is not known, such as when the database's clock went back since.
+pub(super) fn age_of(intent: &MergeIntent) -> Option<Duration> {
+    let age = u64::try_from(intent.age_ms?).ok()?;
+    Some(Duration::from_millis(age))
+}
+
+#[cfg(test)]
+mod tests {
+    use symphony_core::id::PrId;
+
+    use super::*;
+
+    fn place(repository: &str) -> MergePlace {
+        MergePlace {
+            repository: repository.to_owned(),
+            host: "build-7".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_merge_is_its_repositorys_until_it_is_old() {
+        let (a, b) = (place("a"), place("b"));
+        let minutes = |minutes: i64| Some(minutes * 60_000);
+        for (of, age_ms, own, expected) in [
+            // a file, and what older versions wrote
+            (None, None, None, Whose::Ours),
+            (None, minutes(0), Some(&b), Whose::Ours),
+            (Some(&a), minutes(0), None, Whose::Ours),
+            (Some(&a), minutes(99), Some(&a), Whose::Ours),
+            (Some(&a), minutes(0), Some(&b), Whose::Theirs(a.clone())),
+            (Some(&a), minutes(10), Some(&b), Whose::Theirs(a.clone())),
+            (Some(&a), minutes(-99), Some(&b), Whose::Theirs(a.clone())),
+            (Some(&a), None, Some(&b), Whose::Theirs(a.clone())),
+            (Some(&a), minutes(11), Some(&b), Whose::Left(a.clone())),
+        ] {
+            let intent = MergeIntent {
+                pr: PrId::new(1),
+                merged: "m".to_owned(),
+                by: None,
+                place: of.cloned(),
+                age_ms,
+            };
+            assert_eq!(whose(&intent, own), expected, "{intent:?} {own:?}");
+        }
+    }
+}
