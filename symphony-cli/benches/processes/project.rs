@@ -12,10 +12,17 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn new() -> Self {
+        Self::of_user("{}")
+    }
+
+    /// Sets a project up for a user with a configuration.
+    pub(crate) fn of_user(config: &str) -> Self {
         // where the target folder is: a folder of the system may be memory, which no disk is
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let root = folder.path().join("project");
-        std::fs::create_dir_all(folder.path().join("home")).unwrap();
+        let own = folder.path().join("home/.config/symphony");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(own.join("config.json"), config).unwrap();
         std::fs::create_dir(&root).unwrap();
         let project = Self { root, folder };
         project.git(&["init", "-q", "-b", "main"]);
