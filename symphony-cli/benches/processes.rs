@@ -35,6 +35,8 @@ mod logs;
 mod mcp_start;
 #[path = "processes/measure.rs"]
 mod measure;
+#[path = "processes/new_issue.rs"]
+mod new_issue;
 #[path = "processes/peers.rs"]
 mod peers;
 #[path = "processes/project.rs"]

@@ -17,6 +17,8 @@
 #[expect(dead_code, reason = "the other benchmark reads processes as well")]
 #[path = "processes/measure.rs"]
 mod measure;
+#[path = "processes/new_issue.rs"]
+mod new_issue;
 #[expect(dead_code, reason = "the other benchmark opens the database's file")]
 #[path = "processes/project.rs"]
 mod project;

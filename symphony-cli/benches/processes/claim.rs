@@ -7,14 +7,13 @@ use rusqlite::Connection;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ProjectId, RunId};
-use symphony_core::issue::{IssueStatus, Priority};
-use symphony_core::profile::AgentChoice;
 use symphony_core::run::{ProtectionLevel, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, NewIssue, NewProject, Store};
 use tempfile::TempDir;
 
 use super::measure::median;
+use super::new_issue::new_issue;
 
 const CLAIMS: usize = 200;
 /// Claims in one tick.
@@ -62,17 +61,8 @@ fn timed(size: usize, batches: usize) -> (f64, f64, usize) {
     let issues: Vec<_> = (0..size * batches)
         .map(|number| {
             let new = NewIssue {
-                project: project.clone(),
-                title: format!("Issue {number}"),
                 description: String::new(),
-                status: IssueStatus::Todo,
-                priority: Priority::None,
-                size: None,
-                labels: vec![],
-                parent: None,
-                depends_on: vec![],
-                external_id: None,
-                choice: AgentChoice::default(),
+                ..new_issue(&project, format!("Issue {number}"))
             };
             store.add_issue(&context, &new).unwrap().id
         })

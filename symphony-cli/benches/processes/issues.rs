@@ -7,11 +7,10 @@ use std::time::Instant;
 use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
-use symphony_core::issue::{IssueStatus, Priority};
-use symphony_core::profile::AgentChoice;
-use symphony_store::{Context, NewIssue, Store};
+use symphony_store::{Context, Store};
 
 use super::measure::{median, quietly};
+use super::new_issue::new_issue;
 use super::project::Project;
 
 const ROUNDS: usize = 4;
@@ -86,19 +85,7 @@ pub(crate) fn add_issues(project: &Project, count: usize) -> Vec<String> {
     let id: ProjectId = store.projects().unwrap().remove(0).id;
     let context = Context::system(Timestamp::now());
     let mut add = |number: usize| {
-        let new = NewIssue {
-            project: id.clone(),
-            title: format!("Issue {number}"),
-            description: "Please do it.".into(),
-            status: IssueStatus::Todo,
-            priority: Priority::None,
-            size: None,
-            labels: vec![],
-            parent: None,
-            depends_on: vec![],
-            external_id: None,
-            choice: AgentChoice::default(),
-        };
+        let new = new_issue(&id, format!("Issue {number}"));
         store.add_issue(&context, &new).unwrap().id.to_string()
     };
     (0..count).map(&mut add).collect()

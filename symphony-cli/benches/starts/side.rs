@@ -8,10 +8,9 @@ use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::config::ServerAddress;
 use symphony_core::id::{ProjectId, RunId};
-use symphony_core::issue::{IssueStatus, Priority};
-use symphony_core::profile::AgentChoice;
-use symphony_store::{Context, NewIssue, Store};
+use symphony_store::{Context, Store};
 
+use super::new_issue::new_issue;
 use super::project::Project;
 
 /// How long the start or the end of all agents may take.
@@ -135,19 +134,8 @@ impl Side {
         let id: ProjectId = self.store.projects().unwrap().remove(0).id;
         let context = Context::system(Timestamp::now());
         for number in 0..count {
-            let new = NewIssue {
-                project: id.clone(),
-                title: format!("Issue {number} of {}", Timestamp::now()),
-                description: "Please do it.".into(),
-                status: IssueStatus::Todo,
-                priority: Priority::None,
-                size: None,
-                labels: vec![],
-                parent: None,
-                depends_on: vec![],
-                external_id: None,
-                choice: AgentChoice::default(),
-            };
+            let title = format!("Issue {number} of {}", Timestamp::now());
+            let new = new_issue(&id, title);
             self.store.add_issue(&context, &new).unwrap();
         }
     }
