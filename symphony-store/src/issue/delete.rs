@@ -18,6 +18,7 @@ use crate::issue::query::load_issue;
 use crate::issue::refusal::{IssueRefusal, KeptFor};
 use crate::issue::reparent::leave_parent;
 use crate::learning::state::remove_source;
+use crate::run::spending::settle_issue;
 
 /// What refers to an issue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -183,7 +184,7 @@ fn detach(
 }
 
 /// Statements that remove what belongs to an issue, and clear references to it elsewhere.
-const REMOVAL: [&str; 44] = [
+const REMOVAL: [&str; 43] = [
     "DELETE FROM tracker_comment WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE link IN (SELECT id FROM tracker_link WHERE issue = ?1)",
     "DELETE FROM tracker_change WHERE state = 'waiting' AND covers ->> '$.issue' = ?1",
@@ -213,12 +214,7 @@ const REMOVAL: [&str; 44] = [
     "DELETE FROM gate_failure WHERE issue = ?1",
     "DELETE FROM clean_up_fault WHERE issue = ?1",
     "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
-    // What it spent stays its project's.
-    "INSERT INTO spending (project, day, tokens, cost_micros)
-     SELECT project, day, sum(tokens), sum(cost_micros) FROM run_spending WHERE run IN (SELECT id FROM run WHERE issue = ?1)
-     GROUP BY project, day
-     ON CONFLICT (project, day) DO UPDATE SET
-         tokens = spending.tokens + excluded.tokens, cost_micros = spending.cost_micros + excluded.cost_micros",
+    // None is left: what they spent stays their project's.
     "DELETE FROM run_spending WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run_log WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run WHERE issue = ?1",
@@ -242,6 +238,7 @@ const REMOVAL: [&str; 44] = [
 ];
 
 fn remove_rows(tx: &Transaction<'_>, id: &IssueId) -> Result<(), StoreError> {
+    settle_issue(tx, id)?;
     for sql in REMOVAL {
         tx.execute(sql, params![id.as_str()])?;
     }

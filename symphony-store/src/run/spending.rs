@@ -9,7 +9,7 @@ use symphony_core::unit::{Tokens, UsdMicros};
 use crate::database::context::Context;
 use crate::database::open::Store;
 use crate::database::row::{count, int, parsed};
-use crate::db::{Connection, Row, params};
+use crate::db::{Connection, Params, Row, params};
 use crate::error::StoreError;
 use crate::run::row::load_run;
 
@@ -43,7 +43,11 @@ pub(crate) fn add_growth(
 /// Runs that have ended and still have rows of their own.
 const UNSETTLED_SQL: &str = "SELECT DISTINCT l.run FROM run_spending l JOIN run r ON r.id = l.run
      WHERE r.status NOT IN ('starting', 'running') ORDER BY l.run LIMIT ?1";
-/// How many of them one transaction takes: a long one loses against those of live runs again and again.
+/// Runs of an issue that still have rows of their own.
+const OF_ISSUE_UNSETTLED_SQL: &str =
+    "SELECT DISTINCT l.run FROM run_spending l JOIN run r ON r.id = l.run
+     WHERE r.issue = ?1 ORDER BY l.run";
+/// How many of the ended ones one transaction takes: a long one loses against those of live runs again and again.
 const SETTLED_MAX: u32 = 16;
 
 /// Adds what a run spent to what its project spent.
@@ -58,6 +62,23 @@ fn settle(conn: &Connection, run: &RunId) -> Result<(), StoreError> {
     conn.prepare_cached("DELETE FROM run_spending WHERE run = ?1")?
         .execute(params![run.as_str()])?;
     Ok(())
+}
+
+/// Adds what the ended runs on an issue spent to what its project spent, before they are deleted.
+pub(crate) fn settle_issue(conn: &Connection, issue: &IssueId) -> Result<(), StoreError> {
+    let runs = unsettled(conn, OF_ISSUE_UNSETTLED_SQL, params![issue.as_str()])?;
+    runs.iter().try_for_each(|run| settle(conn, run))
+}
+
+/// Returns the runs that a query of one column finds.
+fn unsettled(conn: &Connection, sql: &str, bound: impl Params) -> Result<Vec<RunId>, StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query(bound)?;
+    let mut runs = Vec::new();
+    while let Some(row) = &rows.next()? {
+        runs.push(parsed("run id", row.get("run")?)?);
+    }
+    Ok(runs)
 }
 
 fn spent_from(row: &Row<'_>) -> Result<Spent, StoreError> {
@@ -179,7 +200,7 @@ impl Store {
     /// When the database cannot be read or written.
     pub fn settle_spending(&mut self, now: Timestamp) -> Result<(), StoreError> {
         loop {
-            let ended = self.unsettled()?;
+            let ended = unsettled(&self.conn, UNSETTLED_SQL, params![SETTLED_MAX])?;
             if ended.is_empty() {
                 return Ok(());
             }
@@ -187,16 +208,6 @@ impl Store {
                 ended.iter().try_for_each(|run| settle(tx, run))
             })?;
         }
-    }
-
-    fn unsettled(&self) -> Result<Vec<RunId>, StoreError> {
-        let mut statement = self.conn.prepare_cached(UNSETTLED_SQL)?;
-        let mut rows = statement.query(params![SETTLED_MAX])?;
-        let mut ended = Vec::new();
-        while let Some(row) = &rows.next()? {
-            ended.push(parsed("run id", row.get("run")?)?);
-        }
-        Ok(ended)
     }
 
     /// Returns what the agents of a project used in all, those at work until now.
