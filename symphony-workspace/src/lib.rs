@@ -91,7 +91,7 @@ pub use secrets::{
 };
 pub use shared_settings::SharedSettings;
 pub use warm::{DisabledPool, Donation, Generation, PackageMarks, WarmPool};
-pub use whole_file::{remove_unwritten, write_private, write_whole};
+pub use whole_file::{remove_unwritten, write_new, write_private, write_whole};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ClearedTemporary, ListedWorktree, MergeOfBase, Prepared,
     Recovery, Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest,

@@ -69,7 +69,7 @@ pub(crate) fn write_note(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> 
 ///
 /// # Errors
 /// When it cannot be written, with the kind `AlreadyExists` when a file exists, which is unchanged.
-pub(crate) fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
+pub fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> Result<()> {
     let mut file = Unwritten::beside(path, SHARED)?;
     file.write_all(contents.as_ref())?;
     // As in `replace_on_disk`: the contents reach the disk before the name, and the name before this returns.

@@ -3,11 +3,12 @@
 //! Hosts that share the database on a server may have a repository each. The lock file that shows that the process of a merge lives, and
 //! the base that it moves, are in one of them. So its intent names the repository, by an id beside the lock files.
 
-use std::io::ErrorKind;
+use std::io::{Error, ErrorKind};
+use std::path::Path;
 use std::time::Duration;
 
 use symphony_store::{MergeIntent, MergePlace, Project};
-use symphony_workspace::{read_own_text, write_private};
+use symphony_workspace::{read_own_text, write_new};
 
 use super::turn::merges_folder;
 use crate::error::RunnerError;
@@ -27,25 +28,48 @@ pub(crate) fn place_here(
     if installation.config.database.server().is_none() {
         return Ok(None);
     }
-    let folder = merges_folder(project);
-    let path = folder.join(ID_FILE);
-    let id = match read_own_text(&path) {
-        Ok(id) if !id.trim().is_empty() => id.trim().to_owned(),
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Err(RunnerError::io("read", &path, error));
-        }
-        _ => {
-            let id = uuid::Uuid::now_v7().to_string();
-            std::fs::create_dir_all(&folder)
-                .map_err(|error| RunnerError::io("make the folder", &folder, error))?;
-            write_private(&path, &id).map_err(|error| RunnerError::io("write", &path, error))?;
-            id
-        }
-    };
     Ok(Some(MergePlace {
-        repository: id,
+        repository: id_in(&merges_folder(project))?,
         host: host_name()?,
     }))
+}
+
+/// Returns the id of the repository whose lock files are in this folder. The first process that asks makes it.
+fn id_in(folder: &Path) -> Result<String, RunnerError> {
+    let path = folder.join(ID_FILE);
+    let failed = |action: &'static str| {
+        let path = path.clone();
+        move |error| RunnerError::io(action, path, error)
+    };
+    match read_own_text(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        found => {
+            return found
+                .and_then(|text| checked(&text))
+                .map_err(failed("read"));
+        }
+    }
+    std::fs::create_dir_all(folder)
+        .map_err(|error| RunnerError::io("make the folder", folder, error))?;
+    let id = uuid::Uuid::now_v7().to_string();
+    match write_new(&path, &id) {
+        // Another process was faster.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => read_own_text(&path)
+            .and_then(|text| checked(&text))
+            .map_err(failed("read")),
+        written => written.map(|()| id).map_err(failed("write")),
+    }
+}
+
+/// Returns what the file says. It is written whole, so an empty one is somebody else's work.
+fn checked(text: &str) -> std::io::Result<String> {
+    match text.trim() {
+        "" => Err(Error::new(
+            ErrorKind::InvalidData,
+            "the file is empty; remove it, and the next merge makes it again",
+        )),
+        id => Ok(id.to_owned()),
+    }
 }
 
 /// Whose a merge is.
@@ -81,6 +105,8 @@ pub(super) fn age_of(intent: &MergeIntent) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use symphony_core::id::PrId;
 
     use super::*;
@@ -90,6 +116,34 @@ mod tests {
             repository: repository.to_owned(),
             host: "build-7".to_owned(),
         }
+    }
+
+    #[test]
+    fn processes_that_ask_at_the_same_time_get_one_id() {
+        let base = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            let folder = base.path().join(round.to_string());
+            let barrier = Barrier::new(8);
+            let ids = std::thread::scope(|scope| {
+                let asking = std::array::from_fn::<_, 8, _>(|_| {
+                    scope.spawn(|| {
+                        barrier.wait();
+                        id_in(&folder).unwrap()
+                    })
+                });
+                asking.map(|asked| asked.join().unwrap())
+            });
+            assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+            assert_eq!(id_in(&folder).unwrap(), ids[0]);
+        }
+    }
+
+    #[test]
+    fn an_empty_file_is_no_id() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(ID_FILE), "\n").unwrap();
+        let refused = id_in(folder.path()).unwrap_err().to_string();
+        assert!(refused.contains(ID_FILE), "{refused}");
     }
 
     #[test]
