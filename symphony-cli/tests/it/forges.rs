@@ -27,8 +27,13 @@ pub(crate) fn mirrored(scenarios: &Value, forge: &FakeForge, more: &Value) -> Pr
     let config = json!({ "judge_enabled": false, "forge": settings });
     let mut project = Project::new("mirrored", scenarios, &config);
     project.set_variable("GITHUB_TOKEN", FakeGithub::TOKEN);
-    let authority = forge.authority().to_str().unwrap().to_owned();
-    project.set_variable("GIT_SSL_CAINFO", &authority);
+    let trusted = [
+        ("GIT_SSL_CAINFO", forge.authority()),
+        ("GIT_SSL_CAPATH", forge.no_authorities()),
+    ];
+    for (name, path) in trusted {
+        project.set_variable(name, path.to_str().unwrap());
+    }
     // what `gh auth setup-git` sets up
     project.set_variable("GIT_CONFIG_COUNT", "1");
     project.set_variable("GIT_CONFIG_KEY_0", "credential.helper");

@@ -63,6 +63,7 @@ pub(crate) type Gate = Arc<dyn Fn(&Wanted) -> (Verdict, Option<GitFault>) + Send
 pub(crate) struct GitServer {
     store: GitStore,
     authority: PathBuf,
+    no_authorities: PathBuf,
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -79,6 +80,8 @@ impl GitServer {
     pub(crate) fn start(store: GitStore, folder: &Path, gate: Gate) -> Self {
         let certificate = Certificate::make();
         let authority = folder.join("authority.pem");
+        let no_authorities = folder.join("authorities");
+        std::fs::create_dir(&no_authorities).expect("the folder can be written");
         std::fs::write(&authority, &certificate.authority)
             .expect("the folder of a fake can be written");
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
@@ -99,6 +102,7 @@ impl GitServer {
         Self {
             store,
             authority,
+            no_authorities,
             address,
             stop: Some(stop),
             thread: Some(thread),
@@ -113,6 +117,11 @@ impl GitServer {
     /// Returns the file with the certificate that clients trust.
     pub(crate) fn authority(&self) -> &Path {
         &self.authority
+    }
+
+    /// Returns an empty folder.
+    pub(crate) fn no_authorities(&self) -> &Path {
+        &self.no_authorities
     }
 
     /// Returns the repository.

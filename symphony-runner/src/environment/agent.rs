@@ -32,11 +32,12 @@ const PATH_ADDED_IN_HOME: &str = ".local/bin";
 const PATH_ADDED: [&str; 2] = ["/opt/homebrew/bin", "/usr/local/bin"];
 
 /// Variables that pass by name: who and where the user is, proxies, certificates.
-const PASSED: [&str; 31] = [
+const PASSED: [&str; 32] = [
     "ALL_PROXY",
     "COLORTERM",
     "CURL_CA_BUNDLE",
     "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
     "HOME",
     "HTTPS_PROXY",
     "HTTP_PROXY",

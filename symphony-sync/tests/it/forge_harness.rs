@@ -116,6 +116,7 @@ pub(crate) fn git_trusting(
         .env("GIT_CONFIG_NOSYSTEM", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_SSL_CAINFO", authority)
+        .env("GIT_SSL_CAPATH", fake.no_authorities())
         .env("GIT_AUTHOR_NAME", "A")
         .env("GIT_AUTHOR_EMAIL", "a@example.invalid")
         .env("GIT_COMMITTER_NAME", "A")

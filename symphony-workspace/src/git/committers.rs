@@ -127,7 +127,10 @@ fn decides((name, value): (&OsString, &OsString)) -> bool {
         return !matches!(value, b"gc.auto" | b"maintenance.auto");
     }
     let is_other = name.starts_with(b"GIT_CONFIG_VALUE_")
-        || matches!(name, b"GIT_CONFIG_COUNT" | b"GIT_SSL_CAINFO")
+        || matches!(
+            name,
+            b"GIT_CONFIG_COUNT" | b"GIT_SSL_CAINFO" | b"GIT_SSL_CAPATH"
+        )
         || VARIABLES.iter().any(|other| other.as_bytes() == name);
     name.starts_with(b"GIT_") && !is_other
 }

@@ -9,7 +9,7 @@ use crate::github::{FakeGithub, GithubWorld};
 
 /// A running GitHub with a repository of git. What [`FakeGithub`] can do, it can do too.
 ///
-/// Git has to trust [`FakeForge::authority`] (`GIT_SSL_CAINFO`), and gives [`FakeGithub::TOKEN`] as password.
+/// Git has to trust [`FakeForge::authority`] (`GIT_SSL_CAINFO`) alone ([`FakeForge::no_authorities`], `GIT_SSL_CAPATH`), and gives [`FakeGithub::TOKEN`] as password.
 #[derive(Debug)]
 pub struct FakeForge {
     github: FakeGithub,
@@ -46,6 +46,11 @@ impl FakeForge {
     /// Returns the file with the certificate that git has to trust.
     pub fn authority(&self) -> &Path {
         self.git.authority()
+    }
+
+    /// Returns an empty folder, in which git looks for further certificates. Reading the system's would take most of a call.
+    pub fn no_authorities(&self) -> &Path {
+        self.git.no_authorities()
     }
 
     /// Reads or changes what exists, after the branches of git were looked at.
