@@ -1,5 +1,7 @@
 //! The time zone of the reader.
 
+use jiff::tz::TimeZone;
+
 use crate::Timestamp;
 
 /// Days within which a weekday names the day.
@@ -7,12 +9,17 @@ const WEEK_DAYS: i64 = 6;
 
 /// A time zone, for showing moments to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Zone(jiff::tz::TimeZone);
+pub struct Zone(TimeZone);
 
 impl Zone {
     /// Reads the zone of the machine or of `TZ`, for the edges: in the pure crates the zone is a parameter.
     pub fn system() -> Self {
-        Self(jiff::tz::TimeZone::system())
+        Self(TimeZone::system())
+    }
+
+    /// Reads the rules of a zone (`TZif`, RFC 9636); `None` where they are not such.
+    pub fn from_rules(rules: &[u8]) -> Option<Self> {
+        TimeZone::tzif("Local", rules).ok().map(Self)
     }
 
     /// Creates a zone with a fixed offset from UTC; UTC itself for an impossible offset.
@@ -45,6 +52,13 @@ impl Zone {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_zone_is_none() {
+        for text in ["", "TZif", "Europe/Berlin"] {
+            assert_eq!(Zone::from_rules(text.as_bytes()), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_clock_shows_what_a_reader_needs() {

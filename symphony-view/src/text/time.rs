@@ -6,6 +6,9 @@ use symphony_core::zone::Zone;
 /// Moments nearer than this have no clock time beside them.
 const CLOCK_FROM_MS: i64 = 60_000;
 
+/// The rules of the machine's zone.
+const LOCAL_TIME: &str = "/etc/localtime";
+
 /// What times are shown against: a moment, and the zone of whoever reads.
 #[derive(Debug, Clone)]
 pub struct Clock {
@@ -21,7 +24,7 @@ impl Clock {
 
     /// Reads the clock and the zone of this machine.
     pub fn system() -> Self {
-        Self::new(Timestamp::now(), Zone::system())
+        Self::new(Timestamp::now(), own_zone())
     }
 
     /// Returns the moment.
@@ -86,9 +89,32 @@ fn two((many, large): (u64, char), (few, small): (u64, char)) -> String {
     }
 }
 
+/// Reads the zone of this machine. Its file is read here, since jiff would first list all zones of the machine, in some twenty folders.
+fn own_zone() -> Zone {
+    let rules = match std::env::var_os("TZ") {
+        None => std::fs::read(LOCAL_TIME).ok(),
+        Some(_) => None,
+    };
+    let zone = rules.and_then(|rules| Zone::from_rules(&rules));
+    zone.unwrap_or_else(Zone::system)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_zone_of_the_machine_is_the_one_that_a_library_finds() {
+        let (own, found) = (own_zone(), Zone::system());
+        // before and after 2037, where the rules of a zone replace its list
+        for year in [1999, 2026, 2050] {
+            for month in 1..=12 {
+                let at = format!("{year}-{month:02}-15T12:00:00Z");
+                let at: Timestamp = at.parse().unwrap();
+                assert_eq!(own.date_and_time(at), found.date_and_time(at));
+            }
+        }
+    }
 
     #[test]
     fn durations_show_two_units() {
