@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection as Sqlite, OpenFlags};
 
 use crate::database::context::Context;
@@ -102,6 +103,9 @@ impl Store {
         }
         conn.busy_timeout(BUSY_TIMEOUT)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+        // One plan for a statement whatever its parameters are. Otherwise a statement is prepared again when they are bound, which
+        // most of those with a limit were.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let found: i64 = conn
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .map_err(|error| open_error(path, error))?;
@@ -372,7 +376,23 @@ pub struct Migrating<'a> {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::StatementStatus;
+
     use super::*;
+
+    #[test]
+    fn a_statement_is_prepared_once() {
+        let store = Store::open_in_memory().unwrap();
+        let sqlite = store.conn.sqlite().unwrap();
+        let sql =
+            "SELECT id FROM issue WHERE project = ?1 AND status = ?2 ORDER BY number LIMIT ?3";
+        let mut statement = sqlite.prepare(sql).unwrap();
+        for limit in [1, 5] {
+            let mut rows = statement.query(("p", "todo", limit)).unwrap();
+            assert!(rows.next().unwrap().is_none());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
 
     #[test]
     fn a_full_disk_is_one_while_the_schema_is_brought_up_to_date_too() {
