@@ -24,7 +24,7 @@ use crate::provider::agent_cli;
 use crate::repository::{issue_workspace, open_repository};
 use crate::session::Session;
 use crate::supervise::launch_session;
-use crate::tick::observe_snapshot;
+use crate::tick::observe_with_phases;
 
 pub use refusal::SessionRefusal;
 
@@ -89,7 +89,7 @@ pub fn open_session(
 /// Returns the run that a tick would start on the issue, if nothing were in its way.
 fn start_of(session: &mut Session, issue: &IssueId) -> Result<StartRun, RunnerError> {
     let (installation, store) = (&session.installation, &mut session.store);
-    let snapshot = observe_snapshot(installation, store, Timestamp::now())?;
+    let snapshot = observe_with_phases(installation, store, Timestamp::now())?;
     let refused = |reason: String| RunnerError::refused(reason);
     store.issue(issue)?;
     let candidate = store.candidate(issue)?;

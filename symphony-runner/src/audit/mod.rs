@@ -23,7 +23,7 @@ use symphony_store::{AuditRequest, Project, Store};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::{BaseProblem, open_repository};
-use crate::tick::observe_snapshot;
+use crate::tick::observe_with_phases;
 
 /// What an audit does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn audit(
     now: Timestamp,
     watch: &mut dyn FnMut(&AuditStep),
 ) -> Result<Vec<Violation>, RunnerError> {
-    let snapshot = observe_snapshot(installation, store, now)?;
+    let snapshot = observe_with_phases(installation, store, now)?;
     let stranded = stranded::check(store, &snapshot, now)?;
     let request = AuditRequest {
         projects: snapshot.projects,

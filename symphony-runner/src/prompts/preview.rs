@@ -23,7 +23,7 @@ use crate::supervise::{
     ShownDiff, build, build_background, build_phase, build_wizard, criteria_input, done_review,
     judged_artifact, override_text, phase_review, read_own, review_input,
 };
-use crate::tick::observe_snapshot;
+use crate::tick::observe_with_phases;
 
 /// What to preview; what is not named is as a dispatch would have it.
 #[derive(Debug, Clone, Default)]
@@ -312,7 +312,7 @@ fn would_be_sent(
     store: &mut Store,
     id: &IssueId,
 ) -> Result<AgentType, RunnerError> {
-    let snapshot = observe_snapshot(installation, store, Timestamp::now())?;
+    let snapshot = observe_with_phases(installation, store, Timestamp::now())?;
     let wanted = store.candidate(id)?.and_then(|candidate| {
         let view = snapshot.projects.get(&candidate.project)?;
         wanted_agent(&candidate, view).ok()

@@ -26,7 +26,7 @@ pub(crate) use effects::end_strays_of;
 pub use effects::{Effects, LocalEffects};
 pub use holder::stuck_tick;
 pub(crate) use observe::observe;
-pub use observe::{look, observe_snapshot, project_view};
+pub use observe::{look, observe_snapshot, observe_with_phases, project_view};
 pub use observed::{KnownProject, Observed};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
 pub(crate) use proposals::{base_now, gates_now};

@@ -46,12 +46,33 @@ pub fn observe_snapshot(
     store: &mut Store,
     now: Timestamp,
 ) -> Result<Snapshot, RunnerError> {
+    Ok(observe_only(installation, store, now)?.snapshot)
+}
+
+/// As [`observe_snapshot`], for whoever asks about issues that do not wait to be dispatched: with the phases of all projects.
+///
+/// # Errors
+/// As [`observe_snapshot`].
+pub fn observe_with_phases(
+    installation: &Installation,
+    store: &mut Store,
+    now: Timestamp,
+) -> Result<Snapshot, RunnerError> {
+    let mut observed = observe_only(installation, store, now)?;
+    let _told_by_ticks = read_phases(installation, &mut observed, |_, _| true);
+    Ok(observed.snapshot)
+}
+
+/// As [`observe`], for whoever does not act.
+fn observe_only(
+    installation: &Installation,
+    store: &mut Store,
+    now: Timestamp,
+) -> Result<Observed, RunnerError> {
     let mut effects = LocalEffects::new(installation);
     let (mut observed, _told_by_ticks) = observe(installation, store, &mut effects, now)?;
-    // The caller may want to know about issues that do not wait.
-    let _told_by_ticks = read_phases(installation, &mut observed, |_, _| true);
     observed.snapshot.stuck_tick = stuck_tick(installation);
-    Ok(observed.snapshot)
+    Ok(observed)
 }
 
 /// As [`observe_snapshot`], with what acting needs, and the problems of projects.

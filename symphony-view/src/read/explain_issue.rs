@@ -15,7 +15,7 @@ use symphony_runner::RunnerError;
 use symphony_runner::models::next_author;
 use symphony_runner::session::Session;
 use symphony_runner::standing::Outlook;
-use symphony_runner::tick::observe_snapshot;
+use symphony_runner::tick::observe_with_phases;
 use symphony_store::{RunFilter, Store};
 
 use super::explain_wait::{for_you, note_changed_base, stranded};
@@ -34,7 +34,7 @@ pub fn explain_issue(
     elsewhere: &Elsewhere,
     now: Timestamp,
 ) -> Result<ExplainView, RunnerError> {
-    let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
+    let snapshot = observe_with_phases(&session.installation, &mut session.store, now)?;
     explain_issue_of(session, &snapshot, issue, elsewhere, now)
 }
 

@@ -9,7 +9,7 @@ use symphony_core::tick::{Action, Reason, Schedule, Snapshot};
 use symphony_runner::RunnerError;
 use symphony_runner::session::Session;
 use symphony_runner::standing::Outlook;
-use symphony_runner::tick::observe_snapshot;
+use symphony_runner::tick::observe_with_phases;
 use symphony_store::RunFilter;
 
 use super::explain_wait::{for_you, note_changed_base, stranded};
@@ -28,7 +28,7 @@ pub fn explain_plan(
     elsewhere: &Elsewhere,
     now: Timestamp,
 ) -> Result<ExplainPlanView, RunnerError> {
-    let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
+    let snapshot = observe_with_phases(&session.installation, &mut session.store, now)?;
     let mut view = explain(session, id, &snapshot, now)?;
     let project = session.store.plan(id)?.project;
     elsewhere.waits(&project, &mut view.reasons);

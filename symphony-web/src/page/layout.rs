@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use symphony_core::tick::Snapshot;
 use symphony_runner::session::Session;
-use symphony_runner::tick::observe_snapshot;
+use symphony_runner::tick::observe_with_phases;
 use symphony_view::{Elsewhere, StatusView, read};
 
 use super::keys::keys;
@@ -56,7 +56,7 @@ impl Frame {
         let elsewhere = Elsewhere::load(Some(&session.project.root), &session.store)?;
         // before anything is read: what happens meanwhile is news
         let event = newest_event(session).unwrap_or_default();
-        let snapshot = observe_snapshot(&session.installation, &mut session.store, turn.now)?;
+        let snapshot = observe_with_phases(&session.installation, &mut session.store, turn.now)?;
         Ok(Self {
             event,
             status: read::status_of(session, &snapshot, &elsewhere, turn.now)?,
