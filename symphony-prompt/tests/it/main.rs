@@ -24,5 +24,7 @@ mod rich;
 mod summaries;
 #[cfg(test)]
 mod ticket_documents;
+#[cfg(feature = "tokenizer")]
+mod tokenizer;
 mod untrusted;
 mod worker_goldens;

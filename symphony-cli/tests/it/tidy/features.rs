@@ -38,3 +38,21 @@ fn a_program_that_was_tried_is_not_built_again_for_its_tests() {
          in Cargo.toml or symphony-cli/Cargo.toml: {differ:#?}"
     );
 }
+
+#[test]
+fn only_symphony_itself_is_built_again_with_more_features() {
+    let edges = ["--workspace", "--edges", "normal,build,dev"];
+    let few = crates(&edges);
+    let features = "symphony-cli/postgres,symphony-prompt/tokenizer";
+    let more = crates(&[edges.as_slice(), &["--features", features]].concat());
+    assert!(more.len() > few.len(), "{} {}", more.len(), few.len());
+    let differ: Vec<&String> = few
+        .difference(&more)
+        .filter(|line| !line.starts_with("symphony-"))
+        .collect();
+    assert!(
+        differ.is_empty(),
+        "`{features}` builds these once more, and what needs them. Add what they have there in Cargo.toml or \
+         symphony-cli/Cargo.toml: {differ:#?}"
+    );
+}
