@@ -49,7 +49,7 @@ pub fn observe_snapshot(
     Ok(observe_only(installation, store, now)?.snapshot)
 }
 
-/// As [`observe_snapshot`], for whoever asks about issues that do not wait to be dispatched: with the phases of all projects.
+/// As [`observe_snapshot`], for whoever asks about issues that are not ready to be dispatched: with the phases of all projects.
 ///
 /// # Errors
 /// As [`observe_snapshot`].

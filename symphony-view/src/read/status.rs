@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxItem;
+use symphony_core::issue::IssueStatus;
 use symphony_core::placement::Whereabouts;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{
@@ -16,7 +17,7 @@ use symphony_runner::RunnerError;
 use symphony_runner::gates::running_now;
 use symphony_runner::inbox::inbox;
 use symphony_runner::session::Session;
-use symphony_runner::tick::{last_tick, observe_snapshot};
+use symphony_runner::tick::{last_tick, observe_snapshot, observe_with_phases};
 use symphony_store::{IssueFilter, PrFilter, Project, RunFilter, Store};
 
 use crate::{
@@ -34,7 +35,13 @@ pub fn status(
     elsewhere: &Elsewhere,
     now: Timestamp,
 ) -> Result<StatusView, RunnerError> {
-    let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
+    let counts = session.store.issue_counts(&session.project.id)?;
+    // The queue says of each issue what keeps it from starting, also of one that is not ready yet.
+    let observe = match counts.get(&IssueStatus::Todo) {
+        Some(_) => observe_with_phases,
+        None => observe_snapshot,
+    };
+    let snapshot = observe(&session.installation, &mut session.store, now)?;
     status_of(session, &snapshot, elsewhere, now)
 }
 
@@ -262,7 +269,7 @@ fn queue(
         .collect();
     let filter = IssueFilter {
         project: Some(project.clone()),
-        status: Some(symphony_core::issue::IssueStatus::Todo),
+        status: Some(IssueStatus::Todo),
         limit: Some(QUEUE_MAX),
         ..IssueFilter::default()
     };
@@ -313,7 +320,7 @@ fn reviews(open: Vec<PullRequest>, project: &ProjectId, snapshot: &Snapshot) -> 
 fn blocked(store: &Store, project: &ProjectId) -> Result<Vec<BlockedView>, RunnerError> {
     let filter = IssueFilter {
         project: Some(project.clone()),
-        status: Some(symphony_core::issue::IssueStatus::Blocked),
+        status: Some(IssueStatus::Blocked),
         ..IssueFilter::default()
     };
     let blocked = store
