@@ -53,6 +53,42 @@ impl Zone {
 mod tests {
     use super::*;
 
+    /// A block of a file: one type, the offset of which holds from the beginning on.
+    fn block(version: u8, offset: i32, name: [u8; 4]) -> Vec<u8> {
+        let mut block = b"TZif".to_vec();
+        block.push(version);
+        block.extend([0; 15]);
+        for count in [0u32, 0, 0, 0, 1, 4] {
+            block.extend(count.to_be_bytes());
+        }
+        block.extend(offset.to_be_bytes());
+        block.extend([0, 0]);
+        block.extend(name);
+        block
+    }
+
+    #[test]
+    fn rules_hold_in_summer_and_in_years_that_no_list_names() {
+        let footer = b"\nCET-1CEST,M3.5.0,M10.5.0/3\n".as_slice();
+        let short = block(0, 3_600, *b"CET\0");
+        let long = [
+            &block(b'2', 0, *b"UTC\0"),
+            &block(b'2', 3_600, *b"CET\0"),
+            footer,
+        ]
+        .concat();
+        for (rules, summer) in [(short, "13:00"), (long, "14:00")] {
+            let zone = Zone::from_rules(&rules).unwrap();
+            for (day, expected) in [("01-15", "13:00"), ("07-15", summer)] {
+                for year in [1999, 2026, 2050] {
+                    let at: Timestamp = format!("{year}-{day}T12:00:00Z").parse().unwrap();
+                    let expected = format!("{year}-{day} {expected}:00");
+                    assert_eq!(zone.date_and_time(at), expected);
+                }
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_zone_is_none() {
         for text in ["", "TZif", "Europe/Berlin"] {
