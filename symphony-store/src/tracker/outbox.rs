@@ -186,10 +186,7 @@ impl Store {
         state: OutboxState,
         limit: u32,
     ) -> Result<Vec<OutboxChange>, StoreError> {
-        self.changes(
-            &format!("{SELECT} WHERE l.tracker = ?1 AND c.state = ?2 ORDER BY c.number LIMIT ?3"),
-            params![tracker.0, state.name(), limit],
-        )
+        self.changes(&in_state_sql(state), params![tracker.0, limit])
     }
 
     fn changes(
@@ -431,4 +428,29 @@ fn note_refusal(
         text: problem.to_owned(),
     };
     note(tx, context, change.link, &[entry])
+}
+
+/// The state is part of the text: as a parameter it would tell SQLite nothing about which index fits.
+fn in_state_sql(state: OutboxState) -> String {
+    let state = state.name();
+    format!("{SELECT} WHERE l.tracker = ?1 AND c.state = '{state}' ORDER BY c.number LIMIT ?2")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::query_plan::query_plan;
+
+    #[test]
+    fn what_waits_and_what_was_refused_is_found_through_indexes() {
+        let store = Store::open_in_memory().unwrap();
+        for (state, index) in [
+            (OutboxState::Waiting, "tracker_change_waiting"),
+            (OutboxState::Refused, "tracker_change_refused"),
+        ] {
+            let plan = query_plan(&store.conn, &in_state_sql(state));
+            let uses = |line: &String| line.contains(index);
+            assert!(plan.iter().any(uses), "{plan:#?}");
+        }
+    }
 }

@@ -102,6 +102,7 @@ const HOLES: &[(&str, &str, &[&str])] = &[
         "name",
         &["agent", "coalesce(model, provider)", "coalesce(issue, plan, 'the project itself')"],
     ),
+    ("tracker/outbox.rs", "state", &["waiting", "refused"]),
 ];
 
 /// What is put at the end of a statement: the file, how the statement ends in the source, and what follows.
