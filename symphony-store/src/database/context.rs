@@ -175,7 +175,7 @@ impl Context {
     }
 
     /// Returns the run without which nothing is written.
-    const fn guard(&self) -> Option<&RunKey> {
+    pub(crate) const fn guard(&self) -> Option<&RunKey> {
         match &self.actor {
             Actor::Run(key) | Actor::Supervisor(key) => Some(key),
             Actor::Human(_) | Actor::System | Actor::Tracker(_) => None,

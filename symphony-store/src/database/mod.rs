@@ -17,6 +17,7 @@ pub(crate) mod open;
 pub(crate) mod query_plan;
 pub(crate) mod restore;
 pub(crate) mod row;
+pub(crate) mod run_lock;
 pub(crate) mod sequence;
 pub(crate) mod server;
 pub(crate) mod sessions;

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection as Sqlite, OpenFlags};
+use symphony_core::id::RunId;
 
 use crate::database::context::Context;
 use crate::database::migration::{SCHEMA_VERSION, migrate};
+use crate::database::run_lock::lock_row;
 use crate::database::unwritable::unwritable_files;
 use crate::db::{Connection, DbError, Fault, Purpose, READS_MAX, Transaction, sqlite_fault};
 use crate::error::StoreError;
@@ -149,16 +151,16 @@ impl Store {
         context: &Context,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.repeat(|store| store.write_once(context, &mut work))
+        self.repeat(|store| store.write_once(context, None, &mut work))
     }
 
     /// Runs one write of a single statement that finds and locks its row itself. It is stored once, also where its answer is lost.
-    pub(crate) fn write_single<T>(
+    pub(crate) fn write_locking<T>(
         &mut self,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.repeat(|store| {
-            let tx = store.conn.begin(Purpose::Single)?;
+            let tx = store.conn.begin(Purpose::Locking)?;
             let value = work(&tx)?;
             tx.commit()?;
             Ok(value)
@@ -206,29 +208,48 @@ impl Store {
         false
     }
 
-    fn write_once<T>(
+    /// Tries a write once: one of a run's own, or any other.
+    pub(crate) fn write_once<T>(
         &mut self,
         context: &Context,
+        of_run: Option<&RunId>,
         work: &mut impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let path = self
             .conn
             .sqlite()
             .and_then(|sqlite| sqlite.path().map(PathBuf::from));
-        let begun = self.conn.begin(Purpose::Write);
+        let begun = self.conn.begin(match of_run {
+            Some(_) => Purpose::Locking,
+            None => Purpose::Write,
+        });
         let tx = begun.map_err(|error| match &path {
             // A read-only file beside the database does not prevent opening it, but refuses the first write.
             Some(path) if error.fault() == Fault::NoAccess => open_error(path, error),
             _ => error.into(),
         })?;
+        if let Some(run) = of_run {
+            lock_row(&tx, run)?;
+        }
         if let Err(error) = context.check(&tx) {
-            context.record_refusal(&tx)?;
-            tx.commit()?;
+            drop(tx);
+            if let StoreError::Superseded { run } = &error {
+                self.record_refusal(context, run)?;
+            }
             return Err(error);
         }
         let value = work(&tx)?;
         tx.commit()?;
         Ok(value)
+    }
+
+    /// Records in the log that a write in a run's name was refused. The run's row is locked, so that two who try at once are one entry.
+    fn record_refusal(&mut self, context: &Context, run: &RunId) -> Result<(), StoreError> {
+        let tx = self.conn.begin(Purpose::Locking)?;
+        lock_row(&tx, run)?;
+        context.record_refusal(&tx)?;
+        tx.commit()?;
+        Ok(())
     }
 
     /// Runs several reads on one state of the database. They begin again where the connection to a server breaks.

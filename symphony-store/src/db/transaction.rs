@@ -10,9 +10,9 @@ pub(crate) enum Purpose {
     /// It writes, and holds the lock for it from its start: one that reads first and asks for the lock later could find that
     /// another process wrote in between, and would fail instead of waiting.
     Write,
-    /// It writes by one statement, which finds and locks its row itself. On a server other writes may come between, so it need not run
+    /// It writes, and locks the rows itself that it depends on. On a server other writes may come between, so it need not run
     /// again because of them: eight hosts that take runs from one queue would otherwise wait for each other.
-    Single,
+    Locking,
     /// Several reads of one state of the database.
     Read,
 }
@@ -28,7 +28,7 @@ impl<'c> Transaction<'c> {
     /// Begins one; the caller's connection has no other.
     pub(super) fn begin(connection: &'c Connection, purpose: Purpose) -> Result<Self, DbError> {
         match (connection, purpose) {
-            (Connection::Sqlite(sqlite), Purpose::Write | Purpose::Single) => {
+            (Connection::Sqlite(sqlite), Purpose::Write | Purpose::Locking) => {
                 sqlite.execute_batch("BEGIN IMMEDIATE")?;
             }
             (Connection::Sqlite(sqlite), Purpose::Read) => {

@@ -60,7 +60,7 @@ impl Store {
         commit: &str,
     ) -> Result<(), StoreError> {
         let context = Context::system(Timestamp::UNIX_EPOCH);
-        self.write(&context, |tx| {
+        self.write_of_run(&context, run, |tx| {
             let changed =
                 tx.prepare_cached(sql)?
                     .execute(params![run.as_str(), fence.get(), commit])?;

@@ -89,7 +89,7 @@ impl Store {
             )));
         }
         let context = Context::system(Timestamp::UNIX_EPOCH);
-        self.write(&context, |tx| {
+        self.write_of_run(&context, run, |tx| {
             let end: Option<u64> = tx
                 .prepare_cached(
                     "SELECT coalesce((SELECT l.seq + length(l.bytes) FROM run_log l WHERE l.run = run.id ORDER BY l.seq DESC LIMIT 1), 0)

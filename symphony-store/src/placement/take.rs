@@ -53,14 +53,35 @@ pub enum Begun {
     NotWaiting,
 }
 
+const WAITING: &str =
+    "SELECT 1 FROM run WHERE pool = ?1 AND status = 'starting' AND begun_at IS NULL
+         AND ?2 = coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol'), ?2)
+     LIMIT 1";
+
 impl Store {
+    /// Returns whether a run waits in a pool that this Symphony may begin. It writes nothing, so a worker can ask often.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_waiting(&self, pool: &Pool) -> Result<bool, StoreError> {
+        let mut statement = self.conn.prepare_cached(WAITING)?;
+        let found = statement
+            .query_row(params![pool.as_str(), PROTOCOL], |_| Ok(()))
+            .optional()?;
+        Ok(found.is_some())
+    }
+
     /// Begins the oldest run that waits in a pool, on this host; `None` when none waits, or the control requires another protocol than that
     /// of this Symphony. No two hosts get the same one.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn take(&mut self, pool: &Pool, host: &Host) -> Result<Option<Run>, StoreError> {
-        self.write_single(|tx| {
+        // Most of the time there is none.
+        if !self.has_waiting(pool)? {
+            return Ok(None);
+        }
+        self.write_locking(|tx| {
             let sql = match tx.sqlite() {
                 Some(_) => TAKE,
                 #[cfg(feature = "postgres")]
@@ -112,7 +133,7 @@ impl Store {
         run: &RunId,
         mut one: impl FnMut(&Transaction<'_>) -> Result<Option<Run>, StoreError>,
     ) -> Result<Begun, StoreError> {
-        self.write_single(|tx| {
+        self.write_locking(|tx| {
             if let Some(run) = one(tx)? {
                 return Ok(Begun::Now(Box::new(run)));
             }

@@ -57,7 +57,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be written.
     pub fn worker_seen(&mut self, worker: &Worker) -> Result<(), StoreError> {
-        self.write_single(|tx| {
+        self.write_locking(|tx| {
             tx.prepare_cached(
                 "INSERT INTO worker (host, pool, version, clock_ahead_ms, unprepared, seen_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, CAST(unixepoch('subsec') * 1000 AS BIGINT))

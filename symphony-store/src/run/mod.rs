@@ -12,6 +12,7 @@ pub(crate) mod hold_scope;
 pub(crate) mod hold_trial;
 pub(crate) mod left_behind;
 pub(crate) mod new_hold;
+pub(crate) mod own_write;
 pub(crate) mod prompt_set;
 pub(crate) mod record;
 pub(crate) mod row;

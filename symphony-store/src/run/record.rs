@@ -247,7 +247,7 @@ impl Store {
         run: &RunId,
         start: &RunStart,
     ) -> Result<Run, StoreError> {
-        self.write(context, |tx| {
+        self.write_of_run(context, run, |tx| {
             let sandbox = start.sandbox.as_ref();
             tx.execute(
                 "UPDATE run SET status = 'running', model = ?2, worktree = ?3, branch = ?4, metadata = ?5,
@@ -279,7 +279,7 @@ impl Store {
         run: &RunId,
         progress: &RunProgress,
     ) -> Result<(), StoreError> {
-        self.write(context, |tx| {
+        self.write_of_run(context, run, |tx| {
             write_usage(tx, run, &progress.usage, context.now)?;
             tx.prepare_cached("UPDATE run SET last_event = ?2, last_event_at = ?3 WHERE id = ?1")?
                 .execute(params![

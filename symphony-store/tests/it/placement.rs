@@ -79,15 +79,18 @@ fn the_oldest_run_of_a_pool_is_taken_first_and_only_once() {
     let first = queued(&mut store, "z-first", &issues[1]);
     let second = queued(&mut store, "a-second", &issues[2]);
     let other = Pool::parse("gpu").unwrap();
+    assert!(!store.has_waiting(&other).unwrap() && store.has_waiting(&pool()).unwrap());
     assert_eq!(store.take(&other, &host("h1")).unwrap(), None);
     assert_eq!(
         store.take(&pool(), &host("h1")).unwrap(),
         Some(begun(&first, "h1"))
     );
+    assert!(store.has_waiting(&pool()).unwrap(), "the second");
     assert_eq!(
         store.take(&pool(), &host("h2")).unwrap(),
         Some(begun(&second, "h2"))
     );
+    assert!(!store.has_waiting(&pool()).unwrap());
     assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None);
     assert_eq!(
         store.runs_begun_on(&host("h1")).unwrap(),

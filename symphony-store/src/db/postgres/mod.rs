@@ -147,10 +147,10 @@ impl Postgres {
     pub(super) fn begin(&self, purpose: Purpose) -> Result<(), DbError> {
         let text = match purpose {
             Purpose::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
-            Purpose::Write | Purpose::Single if self.full.get() => {
+            Purpose::Write | Purpose::Locking if self.full.get() => {
                 return Err(ServerError::Full.into());
             }
-            Purpose::Write | Purpose::Single => {
+            Purpose::Write | Purpose::Locking => {
                 let level = if purpose == Purpose::Write {
                     "SERIALIZABLE"
                 } else {
@@ -203,7 +203,7 @@ impl Postgres {
         self.failed.set(done.is_err());
         match done {
             Err(ServerError::Lost(error))
-                if matches!(under, Under::Way(Purpose::Write | Purpose::Single)) =>
+                if matches!(under, Under::Way(Purpose::Write | Purpose::Locking)) =>
             {
                 tracing::warn!(error = %fault::words(&error), "a commit has no answer");
                 Ok(self.settle()?)

@@ -32,6 +32,10 @@ const WRITES: &[Write] = &[
         };
         store.record_progress(context, &run.id, &progress)
     }),
+    ("worktree", |store, context, run| {
+        let issue = run.target.issue().unwrap();
+        store.record_worktree(context, issue, true)
+    }),
     ("exit", |store, context, run| {
         store.begin_exit(context, &run.id, &json!({ "late": true }))
     }),

@@ -1,5 +1,6 @@
 //! Runs that write at the same moments: how many of their writes begin again because another one came between.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
@@ -7,7 +8,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::run::{Run, RunStatus, RunTarget, Usage};
 use symphony_core::spending::Spent;
 use symphony_core::unit::{Tokens, UsdMicros};
-use symphony_store::{ClaimLimits, RunProgress, Store};
+use symphony_store::{Appended, ClaimLimits, ClaimRequest, RunProgress, RunStart, Store};
 
 use super::new_store;
 use super::server::Server;
@@ -18,6 +19,12 @@ const RUNS: u64 = 16;
 const WRITES: u64 = 125;
 /// How many of a hundred writes may begin again. It was every fifth while all of them met in one row of the project.
 const REPEATED_PERCENT_MAX: u64 = 5;
+/// How many of a hundred pieces of logs may begin again. It was 23 while they met in a page of an index.
+const LOGS_REPEATED_PERCENT_MAX: u64 = 1;
+/// How often writes may begin again while two claims of 16 runs each are made and others start.
+const CLAIMS_REPEATED_MAX: u64 = 2;
+/// How often each run that starts records something at most, while the claims are made.
+const PROGRESS_MAX: u64 = 10_000;
 /// How often a write of runs that end may begin again on average. It was more than three times before one that failed waited for the
 /// others that did.
 const ENDS_REPEATED_MAX: u64 = 2;
@@ -30,13 +37,19 @@ fn usage(tokens: u64) -> Usage {
     }
 }
 
+/// What claims a run on a new issue.
+fn claim_of(store: &mut Store, n: u64) -> ClaimRequest {
+    let issue = add(store, &format!("issue {n}")).id;
+    let target = RunTarget::Issue(issue.clone());
+    let mut request = request(&format!("run-{n}"), target, AgentType::Worker);
+    request.start.phase = store.issue(&issue).unwrap().phase();
+    request
+}
+
 /// Runs on issues of their own.
-fn claimed(store: &mut Store, count: u64) -> Vec<Run> {
+pub(super) fn claimed(store: &mut Store, count: u64) -> Vec<Run> {
     let run = |n| {
-        let issue = add(store, &format!("issue {n}")).id;
-        let target = RunTarget::Issue(issue.clone());
-        let mut request = request(&format!("run-{n}"), target, AgentType::Worker);
-        request.start.phase = store.issue(&issue).unwrap().phase();
+        let request = claim_of(store, n);
         let limits = ClaimLimits::total(1_000);
         let mut claims = store.claim(&system(2), &[request], &limits).unwrap();
         claims.remove(0).unwrap()
@@ -137,4 +150,88 @@ fn runs_that_end_at_the_same_moment_do_not_begin_again_and_again() {
     println!("{repeated} of {writes} writes began again");
     let limit = writes * ENDS_REPEATED_MAX;
     assert!(repeated <= limit, "{repeated} writes began again");
+}
+
+#[test]
+fn logs_that_grow_at_the_same_moment_do_not_wait_for_each_other() {
+    let Some(server) = Server::start("-c max_connections=100 ") else {
+        return;
+    };
+    let address = server.address();
+    let (mut store, schema) = new_store(&address);
+    let runs = claimed(&mut store, RUNS);
+    let before = rolled_back(&server);
+    std::thread::scope(|scope| {
+        for run in &runs {
+            let (address, schema) = (&address, &schema);
+            scope.spawn(move || {
+                let mut store = Store::connect(address, schema).unwrap();
+                for n in 0..WRITES {
+                    let stored = store
+                        .append_run_log(&run.id, run.fence, 5 * n, b"text\n")
+                        .unwrap();
+                    assert_eq!(stored, Appended::Stored { next: 5 * (n + 1) });
+                }
+            });
+        }
+    });
+    let repeated = rolled_back(&server) - before;
+    println!("{repeated} of {} pieces began again", RUNS * WRITES);
+    for run in &runs {
+        let pieces = store.run_log(&run.id, 0, 1_000).unwrap();
+        assert_eq!(pieces.len() as u64, WRITES);
+    }
+    let limit = RUNS * WRITES * LOGS_REPEATED_PERCENT_MAX / 100;
+    assert!(repeated <= limit, "{repeated} pieces began again");
+}
+
+#[test]
+fn runs_that_start_do_not_keep_a_claim_from_its_turn() {
+    let Some(server) = Server::start("-c max_connections=100 ") else {
+        return;
+    };
+    let address = server.address();
+    let (mut store, schema) = new_store(&address);
+    let runs = claimed(&mut store, RUNS);
+    let next = (RUNS..3 * RUNS).map(|n| claim_of(&mut store, n));
+    let next: Vec<ClaimRequest> = next.collect();
+    let before = rolled_back(&server);
+    let is_claimed = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for run in &runs {
+            let (address, schema, is_claimed) = (&address, &schema, &is_claimed);
+            scope.spawn(move || {
+                let mut store = Store::connect(address, schema).unwrap();
+                let mut n = 0;
+                while !is_claimed.load(Ordering::SeqCst) && n < PROGRESS_MAX {
+                    n += 1;
+                    let context = by(run, 5);
+                    let start = RunStart::default();
+                    store.record_start(&context, &run.id, &start).unwrap();
+                    let progress = RunProgress {
+                        last_event: "[text] at work".into(),
+                        usage: usage(n),
+                    };
+                    store.record_progress(&context, &run.id, &progress).unwrap();
+                }
+            });
+        }
+        let _ended = EndOnDrop(&is_claimed);
+        for requests in next.chunks(16) {
+            let claims = store.claim(&system(2), requests, &ClaimLimits::total(1_000));
+            assert!(claims.unwrap().iter().all(Result::is_ok));
+        }
+    });
+    let repeated = rolled_back(&server) - before;
+    println!("{repeated} writes began again");
+    assert!(repeated <= CLAIMS_REPEATED_MAX, "{repeated} began again");
+}
+
+/// Sets a flag at the end, also of a test that fails.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }

@@ -7,6 +7,7 @@ mod beats;
 mod kills;
 mod lost_commit;
 mod meeting;
+mod own_writes;
 mod proxy;
 pub(crate) mod server;
 mod turn;

@@ -1,10 +1,10 @@
 //! A server of a test's own, which may be stopped and killed.
 
 use std::fs::Permissions;
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a server may take to recover on a busy machine.
@@ -52,9 +52,30 @@ impl Server {
 
     /// Asks with `psql`, and returns the answer as it is.
     pub(crate) fn ask(&self, sql: &str) -> String {
-        let mut ask = program(&self.programs.join("psql").display().to_string(), &[]);
-        ask.args(["-U", &self.user, "-d", "postgres", "-AtqX", "-h"]);
-        output(ask.arg(self.folder.path()).args(["-c", sql]))
+        output(self.psql().args(["-c", sql]))
+    }
+
+    fn psql(&self) -> Command {
+        let mut psql = program(&self.programs.join("psql").display().to_string(), &[]);
+        psql.args(["-U", &self.user, "-d", "postgres", "-AtqX", "-h"]);
+        psql.arg(self.folder.path());
+        psql
+    }
+
+    /// Begins a transaction with a statement that returns a row, and keeps it open.
+    pub(crate) fn hold(&self, sql: &str) -> Held {
+        let mut psql = self.psql();
+        psql.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut session = psql.spawn().unwrap();
+        let mut input = session.stdin.take().unwrap();
+        input
+            .write_all(format!("BEGIN; {sql};\n").as_bytes())
+            .unwrap();
+        let mut answer = String::new();
+        let output = session.stdout.as_mut().unwrap();
+        BufReader::new(output).read_line(&mut answer).unwrap();
+        assert!(!answer.is_empty(), "{sql}");
+        Held { session, input }
     }
 
     /// Adds to its settings; they apply from its next start on.
@@ -184,6 +205,20 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         run(self.program("pg_ctl").args(["-m", "immediate", "stop"]));
+    }
+}
+
+/// A transaction that is open.
+pub(crate) struct Held {
+    session: Child,
+    input: ChildStdin,
+}
+
+impl Held {
+    pub(crate) fn commit(mut self) {
+        self.input.write_all(b"COMMIT;\n").unwrap();
+        drop(self.input);
+        assert!(self.session.wait().unwrap().success());
     }
 }
 
