@@ -68,6 +68,11 @@ impl Offers {
         self.shared.changed.notify_one();
     }
 
+    /// Returns whether a run was offered that was not taken yet.
+    pub fn has_next(&self) -> bool {
+        !self.shared.state().offered.is_empty()
+    }
+
     /// Returns the next run that was offered, at once. Each has to be ended.
     pub fn next(&self) -> Option<Offer> {
         self.shared.state().offered.pop_front()

@@ -54,6 +54,10 @@ impl Incoming {
         match *self {}
     }
 
+    pub(crate) const fn has_next(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) const fn next(&self) -> Option<RunId> {
         match *self {}
     }

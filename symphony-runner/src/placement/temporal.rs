@@ -128,6 +128,11 @@ impl Incoming {
         self.0.want(count);
     }
 
+    /// Returns whether a run was offered.
+    pub(crate) fn has_next(&self) -> bool {
+        self.0.has_next()
+    }
+
     /// Returns the next run that was offered.
     pub(crate) fn next(&self) -> Option<RunId> {
         self.0.next().map(|Offer { run }| run)

@@ -1,4 +1,4 @@
-//! One round of a worker, about once a second: what its runs need, and what it takes.
+//! One round of a worker, at least once a second: what its runs need, and what it takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -23,6 +23,8 @@ pub(super) struct Round<'a> {
     pub(super) host: &'a Host,
     pub(super) slots: u32,
     source: Source,
+    /// How many more runs it could take when its last round was over.
+    free: u32,
     pub(super) supervisors: Vec<DetachedSupervisor>,
     /// Supervisors that hold the lock of a run that is not this host's, and since when.
     pub(super) zombies: BTreeMap<RunId, Instant>,
@@ -56,6 +58,7 @@ impl<'a> Round<'a> {
             host: &options.host,
             slots: options.slots,
             source: Source::open(installation, &options.pool, &options.host)?,
+            free: 0,
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
             looked: None,
@@ -80,11 +83,22 @@ impl<'a> Round<'a> {
         tell: &mut dyn FnMut(&WorkerNews),
     ) -> Result<u32, RunnerError> {
         self.reap();
+        self.free = 0;
         let turned = self.look_and_take(store, taking, tell);
         if turned.is_err() {
             self.source.pause();
         }
         turned
+    }
+
+    /// Returns whether there is a run that this worker can take, so that the next round does not wait.
+    pub(super) fn is_wanted(&self, store: &Store) -> bool {
+        self.free > 0
+            && self
+                .source
+                .has_next(store, self.pool)
+                // The next round finds out what is wrong, and reports it.
+                .unwrap_or(true)
     }
 
     fn look_and_take(
@@ -119,7 +133,7 @@ impl<'a> Round<'a> {
         }
         self.remove_finished(store);
         let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
-        while self.free(taking, own.len()) > 0 {
+        while self.free_for(taking, own.len()) > 0 {
             let Some(run) = self.source.take(store, self.pool, self.host)? else {
                 break;
             };
@@ -134,7 +148,8 @@ impl<'a> Round<'a> {
                 Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
-        self.source.settle(self.free(taking, own.len()), &own);
+        self.free = self.free_for(taking, own.len());
+        self.source.settle(self.free, &own);
         match self.source.problem() {
             Some(text) => self.tell_of_source(text, tell),
             None => self.source_problem = None,
@@ -143,7 +158,7 @@ impl<'a> Round<'a> {
     }
 
     /// Returns how many more runs this host may take.
-    fn free(&self, taking: Taking, own: usize) -> u32 {
+    fn free_for(&self, taking: Taking, own: usize) -> u32 {
         if taking == Taking::No || self.misfit.is_some() {
             return 0;
         }

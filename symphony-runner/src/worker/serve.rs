@@ -1,6 +1,6 @@
 //! The loop of a worker.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use symphony_core::placement::Host;
 
@@ -13,8 +13,10 @@ use crate::installation::Installation;
 use crate::placement::control;
 use crate::process::{ProcessError, RunLock};
 
-/// Time between two rounds: how long a run waits at most for a worker with a free slot.
+/// Time between two rounds where nothing can be taken.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Time between two looks for a run that waits: how long it waits at most for a worker with a free slot.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Takes runs of a pool and looks after those of this host. `until` is asked in each round, `wait` waits for a while, or until its answer
 /// may be another one.
@@ -35,7 +37,8 @@ pub fn work(
     let mut round = Round::new(installation, options)?;
     let mut failed = None;
     loop {
-        let taking = match until() {
+        let asked = until();
+        let taking = match asked {
             Until::Told => Taking::Yes,
             Until::Drained => Taking::No,
             Until::Now => return Ok(()),
@@ -52,7 +55,17 @@ pub fn work(
                 }
             }
         }
-        wait(PAUSE);
+        if failed.is_some() {
+            wait(PAUSE);
+            continue;
+        }
+        let over = Instant::now();
+        while over.elapsed() < PAUSE {
+            wait(LOOK);
+            if until() != asked || round.is_wanted(&store) {
+                break;
+            }
+        }
     }
 }
 

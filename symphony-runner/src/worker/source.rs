@@ -40,6 +40,17 @@ impl Source {
         })
     }
 
+    /// Returns whether there may be a next run now.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub(super) fn has_next(&self, store: &Store, pool: &Pool) -> Result<bool, RunnerError> {
+        match self {
+            Self::Queue => Ok(store.has_waiting(pool)?),
+            Self::Service { incoming, .. } => Ok(incoming.has_next()),
+        }
+    }
+
     /// Takes the next run and begins it on this host, if there is one now.
     pub(super) fn take(
         &mut self,
