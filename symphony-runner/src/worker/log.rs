@@ -12,8 +12,8 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Appended, RUN_LOG_CHUNK_MAX};
 use tokio::task::JoinHandle;
 
-/// Time between two pieces: readers follow within six seconds.
-const PAUSE: Duration = Duration::from_secs(5);
+/// Time between two pieces: readers follow within six seconds, also where the machine is busy.
+const PAUSE: Duration = Duration::from_secs(3);
 
 /// Sends the log of a run as long as it lives.
 #[derive(Debug)]
