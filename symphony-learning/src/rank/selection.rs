@@ -8,8 +8,14 @@ use crate::rank::{Hit, Ranker, Scored};
 use crate::text::normalise_lower;
 use crate::texts::{NONE, Texts, wide};
 
-/// Learnings that are asked about at once by [`Ranker::best`], round by round; after the last round all are decided.
-const BATCHES: [usize; 2] = [128, 1_024];
+/// Learnings that are asked about at once by [`Ranker::best`], round by round; after the last round all are decided. Where most of the
+/// best are covered by others, the first rounds fill nothing.
+const BATCHES: [usize; 4] = [128, 1_024, 8_192, 65_536];
+
+/// Learnings that are asked about at once, whatever there are. More are asked about only where they are at most one in 16 of all: to
+/// decide all takes about as long then.
+const BATCH_MAX: usize = 1_024;
+const BATCH_ONE_IN: usize = 16;
 
 /// A learning that was left out, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +137,7 @@ impl Ranker<'_> {
     /// Fills fronts batch by batch until each is full.
     fn advance(&self, fronts: &mut [&mut Front]) {
         let prefer = |a: u32, b: u32| self.key(a).prefer(&self.key(b));
-        for batch in BATCHES {
+        for batch in batches(self.rows.len()) {
             let mut asked = Vec::new();
             for front in fronts.iter_mut() {
                 asked.extend(
@@ -199,4 +205,29 @@ impl Ranker<'_> {
 /// Says whether a text contains another one; the empty one is in none.
 fn contains(text: &[u8], part: &[u8]) -> bool {
     !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+}
+
+/// Returns how many of so many learnings are asked about in each round.
+fn batches(learnings: usize) -> impl Iterator<Item = usize> {
+    let max = BATCH_MAX.max(learnings / BATCH_ONE_IN);
+    BATCHES.into_iter().filter(move |batch| *batch <= max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_are_asked_about_where_they_are_few_of_all() {
+        for (learnings, expected) in [
+            (0, &BATCHES[..2]),
+            (100_000, &BATCHES[..2]),
+            (131_072, &BATCHES[..3]),
+            (1_048_575, &BATCHES[..3]),
+            (1_048_576, &BATCHES[..]),
+        ] {
+            let found: Vec<usize> = batches(learnings).collect();
+            assert_eq!(found, expected, "{learnings}");
+        }
+    }
 }
