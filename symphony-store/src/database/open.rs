@@ -154,7 +154,7 @@ impl Store {
         self.repeat(|store| store.write_once(context, None, &mut work))
     }
 
-    /// Runs one write of a single statement that finds and locks its row itself. It is stored once, also where its answer is lost.
+    /// Runs one write that finds and locks the rows itself that it depends on. It is stored once, also where its answer is lost.
     pub(crate) fn write_locking<T>(
         &mut self,
         mut work: impl FnMut(&Transaction<'_>) -> Result<T, StoreError>,
@@ -234,22 +234,17 @@ impl Store {
         if let Err(error) = context.check(&tx) {
             drop(tx);
             if let StoreError::Superseded { run } = &error {
-                self.record_refusal(context, run)?;
+                // The run's row is locked, so that two who try at once are one entry.
+                self.write_locking(|tx| {
+                    lock_row(tx, run)?;
+                    context.record_refusal(tx)
+                })?;
             }
             return Err(error);
         }
         let value = work(&tx)?;
         tx.commit()?;
         Ok(value)
-    }
-
-    /// Records in the log that a write in a run's name was refused. The run's row is locked, so that two who try at once are one entry.
-    fn record_refusal(&mut self, context: &Context, run: &RunId) -> Result<(), StoreError> {
-        let tx = self.conn.begin(Purpose::Locking)?;
-        lock_row(&tx, run)?;
-        context.record_refusal(&tx)?;
-        tx.commit()?;
-        Ok(())
     }
 
     /// Runs several reads on one state of the database. They begin again where the connection to a server breaks.

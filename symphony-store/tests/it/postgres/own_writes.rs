@@ -1,7 +1,5 @@
 //! What a host writes of its own run, while the run is taken away from it.
 
-use std::time::{Duration, Instant};
-
 use symphony_core::run::{Run, Usage};
 use symphony_core::unit::Tokens;
 use symphony_store::{Appended, RunProgress, RunStart, Store, StoreError};
@@ -11,8 +9,8 @@ use super::new_store;
 use super::server::Server;
 use crate::support::by;
 
-/// How long a write may take to reach the row on a busy machine.
-const WAIT_MAX: Duration = Duration::from_secs(30);
+/// How many sessions wait for a row that another one has.
+const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
 
 /// A write of a run: what it is called, and whether it was refused.
 type Write = (&'static str, fn(&mut Store, &Run) -> bool);
@@ -66,7 +64,7 @@ fn nothing_is_written_of_a_run_that_is_taken_away_at_that_moment() {
                 let mut store = Store::connect(&address, &schema).unwrap();
                 write(&mut store, run)
             });
-            until_one_waits(&server);
+            server.wait_for(WAITING, "1");
             taking.commit();
             written.join().unwrap()
         });
@@ -77,15 +75,5 @@ fn nothing_is_written_of_a_run_that_is_taken_away_at_that_moment() {
         assert_eq!(store.run_log(&run.id, 0, 1).unwrap(), [], "{name}");
         let commits = store.run_commits(&run.id).unwrap();
         assert_eq!((commits.start, commits.result), (None, None), "{name}");
-    }
-}
-
-/// Waits until a session waits for a row that another one has.
-fn until_one_waits(server: &Server) {
-    let begun = Instant::now();
-    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-    while server.ask(waiting).trim() != "1" {
-        assert!(begun.elapsed() < WAIT_MAX, "no write waits");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }

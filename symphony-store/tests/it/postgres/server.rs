@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How long a server may take to recover on a busy machine.
 const START_MAX: Duration = Duration::from_mins(1);
+/// How long sessions may take to come to a state on a busy machine.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 /// A server in a temporary folder, which ends with the value.
 #[derive(Debug)]
@@ -53,6 +55,15 @@ impl Server {
     /// Asks with `psql`, and returns the answer as it is.
     pub(crate) fn ask(&self, sql: &str) -> String {
         output(self.psql().args(["-c", sql]))
+    }
+
+    /// Asks until the answer is this one.
+    pub(crate) fn wait_for(&self, sql: &str, answer: &str) {
+        let begun = Instant::now();
+        while self.ask(sql).trim() != answer {
+            assert!(begun.elapsed() < ANSWER_MAX, "{sql} is not {answer}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn psql(&self) -> Command {
