@@ -23,8 +23,6 @@ pub(super) struct Round<'a> {
     pub(super) host: &'a Host,
     pub(super) slots: u32,
     source: Source,
-    /// How many more runs it could take when its last round was over.
-    free: u32,
     pub(super) supervisors: Vec<DetachedSupervisor>,
     /// Supervisors that hold the lock of a run that is not this host's, and since when.
     pub(super) zombies: BTreeMap<RunId, Instant>,
@@ -58,7 +56,6 @@ impl<'a> Round<'a> {
             host: &options.host,
             slots: options.slots,
             source: Source::open(installation, &options.pool, &options.host)?,
-            free: 0,
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
             looked: None,
@@ -81,9 +78,8 @@ impl<'a> Round<'a> {
         store: &mut Store,
         taking: Taking,
         tell: &mut dyn FnMut(&WorkerNews),
-    ) -> Result<u32, RunnerError> {
+    ) -> Result<usize, RunnerError> {
         self.reap();
-        self.free = 0;
         let turned = self.look_and_take(store, taking, tell);
         if turned.is_err() {
             self.source.pause();
@@ -91,9 +87,9 @@ impl<'a> Round<'a> {
         turned
     }
 
-    /// Returns whether there is a run that this worker can take, so that the next round does not wait.
-    pub(super) fn is_wanted(&self, store: &Store) -> bool {
-        self.free > 0
+    /// Returns whether there is a run that this worker can take beside its own ones, so that the next round does not wait.
+    pub(super) fn is_wanted(&self, store: &Store, taking: Taking, own: usize) -> bool {
+        self.free(taking, own) > 0
             && self
                 .source
                 .has_next(store, self.pool)
@@ -106,7 +102,7 @@ impl<'a> Round<'a> {
         store: &mut Store,
         taking: Taking,
         tell: &mut dyn FnMut(&WorkerNews),
-    ) -> Result<u32, RunnerError> {
+    ) -> Result<usize, RunnerError> {
         let own: Vec<Run> = store
             .runs_begun_on(self.host)?
             .into_iter()
@@ -133,7 +129,7 @@ impl<'a> Round<'a> {
         }
         self.remove_finished(store);
         let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
-        while self.free_for(taking, own.len()) > 0 {
+        while self.free(taking, own.len()) > 0 {
             let Some(run) = self.source.take(store, self.pool, self.host)? else {
                 break;
             };
@@ -148,17 +144,16 @@ impl<'a> Round<'a> {
                 Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
-        self.free = self.free_for(taking, own.len());
-        self.source.settle(self.free, &own);
+        self.source.settle(self.free(taking, own.len()), &own);
         match self.source.problem() {
             Some(text) => self.tell_of_source(text, tell),
             None => self.source_problem = None,
         }
-        Ok(u32::try_from(own.len()).unwrap_or(u32::MAX))
+        Ok(own.len())
     }
 
     /// Returns how many more runs this host may take.
-    fn free_for(&self, taking: Taking, own: usize) -> u32 {
+    fn free(&self, taking: Taking, own: usize) -> u32 {
         if taking == Taking::No || self.misfit.is_some() {
             return 0;
         }

@@ -43,9 +43,9 @@ pub fn work(
             Until::Drained => Taking::No,
             Until::Now => return Ok(()),
         };
-        match round.turn(&mut store, taking, &mut tell) {
+        let own = match round.turn(&mut store, taking, &mut tell) {
             Ok(0) if taking == Taking::No => return Ok(()),
-            Ok(_) => failed = None,
+            Ok(own) => own,
             Err(error) => {
                 // Told once while it lasts.
                 let text = error.with_causes();
@@ -53,16 +53,15 @@ pub fn work(
                     tell(&WorkerNews::Problem { text: text.clone() });
                     failed = Some(text);
                 }
+                wait(PAUSE);
+                continue;
             }
-        }
-        if failed.is_some() {
-            wait(PAUSE);
-            continue;
-        }
+        };
+        failed = None;
         let over = Instant::now();
         while over.elapsed() < PAUSE {
             wait(LOOK);
-            if until() != asked || round.is_wanted(&store) {
+            if until() != asked || round.is_wanted(&store, taking, own) {
                 break;
             }
         }
