@@ -12,9 +12,9 @@ use crate::texts::{NONE, Texts, wide};
 /// best are covered by others, the first rounds fill nothing.
 const BATCHES: [usize; 4] = [128, 1_024, 8_192, 65_536];
 
-/// Learnings that are asked about at once, whatever there are. More are asked about only where they are at most one in 16 of all: to
+/// Learnings that are asked about at once however few there are. More are asked about only where they are at most one in 16 of all: to
 /// decide all takes about as long then.
-const BATCH_MAX: usize = 1_024;
+const BATCH_ALWAYS: usize = 1_024;
 const BATCH_ONE_IN: usize = 16;
 
 /// A learning that was left out, and why.
@@ -209,7 +209,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 
 /// Returns how many of so many learnings are asked about in each round.
 fn batches(learnings: usize) -> impl Iterator<Item = usize> {
-    let max = BATCH_MAX.max(learnings / BATCH_ONE_IN);
+    let max = BATCH_ALWAYS.max(learnings / BATCH_ONE_IN);
     BATCHES.into_iter().filter(move |batch| *batch <= max)
 }
 
