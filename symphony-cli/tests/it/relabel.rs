@@ -93,15 +93,3 @@ impl Told {
         self.0
     }
 }
-
-#[test]
-fn an_issue_that_is_not_ready_yet_waits_for_what_explain_says() {
-    let project = Project::recorded();
-    project.json(&["issue", "add", "First", "--status", "backlog"]);
-    let arguments = ["issue", "add", "Second", "--label", "phase:research"];
-    project.json(&[&arguments[..], &["--depends-on", "SYM-1"]].concat());
-    let status = project.json(&["status"]);
-    let explained = project.json(&["explain", "SYM-2"]);
-    assert_eq!(status["queue"][0]["identifier"], "SYM-2");
-    assert_eq!(status["queue"][0]["reasons"], explained["reasons"]);
-}

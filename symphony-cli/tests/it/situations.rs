@@ -420,3 +420,15 @@ fn a_base_that_is_renamed_while_an_agent_works_is_reported_before_the_run_ends()
     assert_eq!(inbox(&project), [""; 0]);
     assert_eq!(project.symphony(&["tick"]).stderr, "");
 }
+
+#[test]
+fn an_issue_that_is_not_ready_yet_has_the_same_reasons_in_status() {
+    let project = Project::recorded();
+    project.json(&["issue", "add", "First", "--status", "backlog"]);
+    let arguments = ["issue", "add", "Second", "--label", "phase:research"];
+    project.json(&[&arguments[..], &["--depends-on", "SYM-1"]].concat());
+    let status = project.json(&["status"]);
+    let explained = project.json(&["explain", "SYM-2"]);
+    assert_eq!(status["queue"][0]["identifier"], "SYM-2");
+    assert_eq!(status["queue"][0]["reasons"], explained["reasons"]);
+}
