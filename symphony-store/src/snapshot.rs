@@ -41,7 +41,7 @@ mod project_agents;
 
 use self::evidence::{Evidence, pending_gates};
 use self::limit::CANDIDATES_LIMIT;
-use self::live::{count_workers, has_pool, load_live};
+use self::live::{has_pool, load_live, load_staff};
 use self::plan_reviews::{JUDGED_DELIVERY_SQL, JUDGED_SQL, count_judges, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
@@ -87,8 +87,8 @@ impl Store {
     ) -> Result<Snapshot, StoreError> {
         let paused = self.is_paused()?;
         self.read(|tx| {
-            let (workers, unpromoted) = if has_pool(tx, &request.projects)? {
-                (count_workers(tx, request.lease)?, load_unpromoted(tx)?)
+            let (staff, unpromoted) = if has_pool(tx, &request.projects)? {
+                (load_staff(tx, request.lease)?, load_unpromoted(tx)?)
             } else {
                 Default::default()
             };
@@ -96,8 +96,8 @@ impl Store {
                 paused,
                 slots: request.slots.clone(),
                 holds: load_holds(tx)?,
-                live: load_live(tx, &request.locks, request.lease, &workers)?,
-                workers,
+                live: load_live(tx, &request.locks, request.lease, &staff)?,
+                staff,
                 unpromoted,
                 projects: request.projects.clone(),
                 ..Snapshot::default()

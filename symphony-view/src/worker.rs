@@ -17,6 +17,8 @@ pub struct WorkerView {
     pub alive: bool,
     /// How long ago it was last seen, in milliseconds by the database's clock.
     pub age_ms: u64,
+    /// How many runs it can have at once; `None` if it has not said so yet.
+    pub slots: Option<u32>,
     /// The version of the protocol that it speaks.
     pub protocol: u32,
     /// How far its clock is ahead of the database's, in milliseconds.
@@ -35,6 +37,7 @@ impl WorkerView {
             clock_ahead_ms: seen.worker.clock_ahead_ms,
             pool: seen.worker.pool,
             host: seen.worker.host,
+            slots: Some(seen.worker.slots).filter(|slots| *slots > 0),
             protocol: seen.worker.version,
         }
     }
@@ -54,11 +57,14 @@ pub(crate) fn write_workers(workers: &[WorkerView], page: &mut Page) {
         return;
     }
     page.heading("Workers");
-    let mut table = Table::new(["POOL", "HOST", "STATE"]);
+    let mut table = Table::new(["POOL", "HOST", "SLOTS", "STATE"]);
     for worker in workers {
         table.row([
             worker.pool.to_string(),
             worker.host.to_string(),
+            worker
+                .slots
+                .map_or_else(|| "-".to_owned(), |slots| slots.to_string()),
             worker.state(),
         ]);
     }
@@ -108,6 +114,7 @@ mod tests {
                 version,
                 clock_ahead_ms,
                 unprepared,
+                slots: 1,
             };
             let seen = SeenWorker {
                 worker,

@@ -64,6 +64,7 @@ fn here(store: &mut Store, name: &str) {
         version: 1,
         clock_ahead_ms: 0,
         unprepared: 0,
+        slots: 1,
     };
     store.worker_seen(&worker).unwrap();
 }

@@ -13,6 +13,7 @@ mod misfit;
 mod name;
 mod place;
 mod rest;
+mod staff;
 mod whereabouts;
 
 /// The version of what control and workers expect of each other: a worker of another one takes nothing.
@@ -29,4 +30,5 @@ pub use misfit::Misfit;
 pub use name::{Host, NAME_CHARS_MAX, Pool};
 pub use place::{Place, place_of};
 pub use rest::{MayTake, REST_MS_FIRST, REST_MS_MAX, Rest, RestEvent};
+pub use staff::Staff;
 pub use whereabouts::Whereabouts;

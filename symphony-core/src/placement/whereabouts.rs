@@ -63,6 +63,14 @@ impl Whereabouts {
             Self::Here | Self::Begun { .. } => None,
         }
     }
+
+    /// Returns the pool of which a worker has begun it.
+    pub const fn begun_in(&self) -> Option<&Pool> {
+        match self {
+            Self::Begun { pool, .. } => Some(pool),
+            Self::Here | Self::Queued { .. } => None,
+        }
+    }
 }
 
 #[cfg(test)]

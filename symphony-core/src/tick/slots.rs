@@ -28,15 +28,8 @@ struct Load {
     by_project: BTreeMap<ProjectId, u32>,
     by_agent: BTreeMap<AgentType, u32>,
     queued: BTreeMap<Pool, u32>,
-}
-
-/// How many runs may wait in a pool for each of its workers that are there: enough that no slot of a usual host is idle between two ticks,
-/// and so few that an urgent issue is not far from its turn, since what waits in a pool is not sorted again.
-const QUEUED_MAX_PER_WORKER: u32 = 16;
-
-/// Returns how many runs may wait in a pool with this many workers. Without any, a few wait, so that a new worker finds work.
-fn queued_max(workers: u32) -> u32 {
-    workers.max(1).saturating_mul(QUEUED_MAX_PER_WORKER)
+    /// Runs that workers have begun.
+    begun: BTreeMap<Pool, u32>,
 }
 
 impl Load {
@@ -45,6 +38,9 @@ impl Load {
         for run in live.iter().filter(|run| run.takes_slot()) {
             if let Some(pool) = run.whereabouts.queued_in() {
                 *load.queued.entry(pool.clone()).or_default() += 1;
+            }
+            if let Some(pool) = run.whereabouts.begun_in() {
+                *load.begun.entry(pool.clone()).or_default() += 1;
             }
             load.add(&run.project, &run.agent, run.whereabouts.is_here());
         }
@@ -125,7 +121,9 @@ impl Load {
     }
 
     fn limit_of_pool(&self, pool: &Pool, snapshot: &Snapshot) -> Option<SlotLimit> {
-        let max = queued_max(snapshot.workers.get(pool).copied().unwrap_or(0));
+        let staff = snapshot.staff.get(pool).copied();
+        let begun = self.begun.get(pool).copied().unwrap_or(0);
+        let max = staff.unwrap_or_default().waiting_max(begun);
         let queued = self.queued.get(pool).copied().unwrap_or(0);
         (queued >= max).then(|| SlotLimit::Pool(pool.clone(), max))
     }

@@ -22,7 +22,7 @@ use crate::inbox::{LeftWorktree, LostDocument};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::judges_ended::JudgesEnded;
 use crate::outside::BaseView;
-use crate::placement::Pool;
+use crate::placement::{Pool, Staff};
 use crate::profile::AgentChoice;
 use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
@@ -72,8 +72,8 @@ pub struct Snapshot {
     pub plans: Vec<OpenPlan>,
     /// Another tick that holds the turn and makes no progress.
     pub stuck_tick: Option<Stuck>,
-    /// How many workers of each pool are there.
-    pub workers: BTreeMap<Pool, u32>,
+    /// The workers of each pool that are there.
+    pub staff: BTreeMap<Pool, Staff>,
     /// Issues whose branch lacks the result of an ended run on another host, with that run.
     pub unpromoted: BTreeMap<IssueId, RunId>,
 }

@@ -197,6 +197,7 @@ impl<'a> Round<'a> {
             version: PROTOCOL,
             clock_ahead_ms,
             unprepared,
+            slots: self.slots,
         })?;
         let required = store.required_protocol()?;
         let misfit = Misfit::of(PROTOCOL, required, clock_ahead_ms, unprepared);

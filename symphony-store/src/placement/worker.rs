@@ -20,6 +20,8 @@ pub struct Worker {
     pub clock_ahead_ms: i64,
     /// How often in a row its host could not prepare a run, as long as it takes nothing for that; else 0.
     pub unprepared: u32,
+    /// How many runs it can have at once; 0 if it has not said so since the column was there.
+    pub slots: u32,
 }
 
 /// A worker that was seen at least once.
@@ -59,17 +61,18 @@ impl Store {
     pub fn worker_seen(&mut self, worker: &Worker) -> Result<(), StoreError> {
         self.write_locking(|tx| {
             tx.prepare_cached(
-                "INSERT INTO worker (host, pool, version, clock_ahead_ms, unprepared, seen_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, CAST(unixepoch('subsec') * 1000 AS BIGINT))
+                "INSERT INTO worker (host, pool, version, clock_ahead_ms, unprepared, slots, seen_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, CAST(unixepoch('subsec') * 1000 AS BIGINT))
                  ON CONFLICT (host, pool) DO UPDATE SET version = excluded.version, clock_ahead_ms = excluded.clock_ahead_ms,
-                     unprepared = excluded.unprepared, seen_at = excluded.seen_at",
+                     unprepared = excluded.unprepared, slots = excluded.slots, seen_at = excluded.seen_at",
             )?
             .execute(params![
                 worker.host.as_str(),
                 worker.pool.as_str(),
                 worker.version,
                 worker.clock_ahead_ms,
-                worker.unprepared
+                worker.unprepared,
+                worker.slots
             ])?;
             Ok(())
         })
@@ -86,7 +89,7 @@ impl Store {
 
 pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreError> {
     let mut statement = conn.prepare_cached(
-            "SELECT pool, host, version, clock_ahead_ms, unprepared, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age,
+            "SELECT pool, host, version, clock_ahead_ms, unprepared, slots, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age,
                  (SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol') AS required
              FROM worker ORDER BY pool, host",
         )?;
@@ -100,6 +103,7 @@ pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreEr
                 version: count32(row, "version")?,
                 clock_ahead_ms: row.get("clock_ahead_ms")?,
                 unprepared: count32(row, "unprepared")?,
+                slots: count32(row, "slots")?,
             },
             age_ms: row.get("age")?,
             required: row.get("required")?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use symphony_core::id::{ProjectId, RunId};
-use symphony_core::placement::{Host, Lease, Pool, Whereabouts};
+use symphony_core::placement::{Host, Lease, Pool, Staff, Whereabouts};
 use symphony_core::tick::{LiveRun, LockState, ProjectView};
 
 use crate::db::{Connection, Row};
@@ -23,7 +23,7 @@ pub(super) fn load_live(
     conn: &Connection,
     locks: &BTreeMap<RunId, LockState>,
     lease: Lease,
-    workers: &BTreeMap<Pool, u32>,
+    staff: &BTreeMap<Pool, Staff>,
 ) -> Result<Vec<LiveRun>, StoreError> {
     let mut statement = conn.prepare_cached(LIVE_SQL)?;
     let mut rows = statement.query([])?;
@@ -40,7 +40,7 @@ pub(super) fn load_live(
             started_at: run.started_at,
             put_off: put_off(row)?,
             interactive,
-            whereabouts: whereabouts(row, run.pool, run.host, lease, workers)?,
+            whereabouts: whereabouts(row, run.pool, run.host, lease, staff)?,
             cancelled: run.cancel_requested_at.is_some(),
             lock: locks.get(&run.id).copied().unwrap_or(LockState::Held),
             run: run.id,
@@ -54,12 +54,12 @@ fn whereabouts(
     pool: Option<Pool>,
     host: Option<Host>,
     lease: Lease,
-    workers: &BTreeMap<Pool, u32>,
+    staff: &BTreeMap<Pool, Staff>,
 ) -> Result<Whereabouts, StoreError> {
     Ok(match (pool, host) {
         (None, _) => Whereabouts::Here,
         (Some(pool), None) => Whereabouts::Queued {
-            workers: workers.get(&pool).copied().unwrap_or(0),
+            workers: staff.get(&pool).map_or(0, |staff| staff.workers),
             pool,
         },
         (Some(pool), Some(host)) => {
@@ -89,16 +89,17 @@ pub(super) fn has_pool(
         .query_row([], |row| row.get(0))?)
 }
 
-/// Counts the workers of each pool that are there.
-pub(super) fn count_workers(
+/// Reads the workers of each pool that are there.
+pub(super) fn load_staff(
     conn: &Connection,
     lease: Lease,
-) -> Result<BTreeMap<Pool, u32>, StoreError> {
-    let mut workers = BTreeMap::new();
+) -> Result<BTreeMap<Pool, Staff>, StoreError> {
+    let mut staff: BTreeMap<Pool, Staff> = BTreeMap::new();
     for seen in load_workers(conn)? {
         if seen.takes_runs(lease) {
-            *workers.entry(seen.worker.pool).or_default() += 1;
+            let of_pool = staff.entry(seen.worker.pool).or_default();
+            *of_pool = of_pool.with(seen.worker.slots);
         }
     }
-    Ok(workers)
+    Ok(staff)
 }

@@ -302,6 +302,7 @@ fn a_worker_is_known_by_pool_and_host() {
         version,
         clock_ahead_ms: 0,
         unprepared: 0,
+        slots: 1,
     };
     for seen in [worker("h2", 1), worker("h1", 1), worker("h2", 2)] {
         store.worker_seen(&seen).unwrap();

@@ -111,6 +111,7 @@ mod tests {
                 version,
                 clock_ahead_ms: if host == "build-10" { 45_000 } else { 0 },
                 unprepared: if host == "build-11" { 4 } else { 0 },
+                slots: 1,
             },
             age_ms,
             required: Some(PROTOCOL),

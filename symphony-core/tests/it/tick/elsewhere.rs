@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use symphony_core::agent::AgentType;
-use symphony_core::placement::{Host, Liveness, Pool, Whereabouts};
+use symphony_core::placement::{Host, Liveness, Pool, Staff, Whereabouts};
 use symphony_core::tick::{GatesState, LiveRun, ProjectView, Snapshot};
 
 use super::support::{candidate, issue, live, plan, project, review, snapshot, started, view};
@@ -33,7 +33,7 @@ fn begun(name: &str, on: u64, agent: AgentType, liveness: Liveness) -> LiveRun {
     }
 }
 
-/// A snapshot whose project `a` has a pool, with so many workers.
+/// A snapshot whose project `a` has a pool, with so many workers of two slots each.
 fn with_pool(workers: u32) -> Snapshot {
     let mut snapshot = snapshot();
     let with_pool = ProjectView {
@@ -41,7 +41,11 @@ fn with_pool(workers: u32) -> Snapshot {
         ..view()
     };
     snapshot.projects.insert(project("a"), with_pool);
-    snapshot.workers = BTreeMap::from([(linux(), workers)]);
+    let staff = Staff {
+        workers,
+        slots: 2 * workers,
+    };
+    snapshot.staff = BTreeMap::from([(linux(), staff)]);
     snapshot
 }
 
@@ -130,15 +134,35 @@ fn runs_of_other_hosts_take_none_of_this_hosts_slots() {
 
 #[test]
 fn as_many_runs_wait_in_a_pool_as_its_workers_may_soon_take() {
-    for (workers, waiting, expected) in [(0, 0, 16), (1, 10, 6), (1, 16, 0), (2, 16, 16)] {
+    for (workers, slots, begun_already, waiting, expected) in [
+        (0, 0, 0, 0, 16),
+        (1, 2, 0, 10, 6),
+        (1, 2, 2, 16, 0),
+        (2, 4, 0, 16, 16),
+        (1, 24, 0, 0, 24),
+        (1, 24, 0, 16, 8),
+        (1, 24, 5, 0, 19),
+        (1, 24, 24, 0, 16),
+    ] {
         let mut snapshot = with_pool(workers);
-        snapshot.live = (0..waiting)
-            .map(|n| queued(&format!("r{n}"), 100 + n, AgentType::Worker))
-            .collect();
+        snapshot.staff.insert(linux(), Staff { workers, slots });
+        let wait = (0..waiting).map(|n| queued(&format!("r{n}"), 100 + n, AgentType::Worker));
+        let at_work = (0..begun_already).map(|n| {
+            begun(
+                &format!("b{n}"),
+                200 + n,
+                AgentType::Worker,
+                Liveness::Alive,
+            )
+        });
+        snapshot.live = wait.chain(at_work).collect();
         snapshot.candidates = (1..=40).map(candidate).collect();
         let count = started(&snapshot).len();
-        assert_eq!(count, expected, "{workers} workers, {waiting} waiting");
-        let max = 16 * workers.max(1);
+        assert_eq!(
+            count, expected,
+            "{workers} workers, {slots} slots, {begun_already} begun, {waiting} waiting"
+        );
+        let max = usize::try_from(waiting).unwrap() + expected;
         let left = format!("wait SYM-40: {max} runs wait already for a worker of pool linux");
         assert!(plan(&snapshot).contains(&left), "{:#?}", plan(&snapshot));
     }

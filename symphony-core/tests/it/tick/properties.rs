@@ -280,7 +280,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                     lost_documents: Vec::new(),
                     plans: Vec::new(),
                     stuck_tick: None,
-                    workers: BTreeMap::new(),
+                    staff: BTreeMap::new(),
                     unpromoted: BTreeMap::new(),
                     paused,
                     slots: SlotLimits {

@@ -30,6 +30,7 @@ const MIGRATIONS: &[(i64, &str)] = &[
         include_str!("../schema/postgres/0050_idle_dependencies.sql"),
     ),
     (51, include_str!("../schema/postgres/0051_awaited.sql")),
+    (52, include_str!("../schema/postgres/0052_slots.sql")),
 ];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(

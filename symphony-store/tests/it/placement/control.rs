@@ -3,7 +3,7 @@
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::issue::{AttemptCounts, IssueEvent, IssueStatus};
-use symphony_core::placement::{Lease, Liveness, Whereabouts};
+use symphony_core::placement::{Lease, Liveness, Staff, Whereabouts};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{ClaimLimits, ClaimRefusal, Store, StoreError, Unpromoted, Worker};
 
@@ -119,6 +119,7 @@ fn a_snapshot_says_where_each_run_is_and_counts_workers_that_are_there() {
             version: 1,
             clock_ahead_ms: 0,
             unprepared: 0,
+            slots: 24,
         };
         store.worker_seen(&worker).unwrap();
     };
@@ -133,7 +134,13 @@ fn a_snapshot_says_where_each_run_is_and_counts_workers_that_are_there() {
     seen(&mut store, "h1");
     let found = snapshot(&mut store);
     assert_eq!(found.live[0].whereabouts, waiting(1));
-    assert_eq!(found.workers.get(&pool()), Some(&1));
+    assert_eq!(
+        found.staff.get(&pool()),
+        Some(&Staff {
+            workers: 1,
+            slots: 24
+        })
+    );
     store.take(&pool(), &host("h1")).unwrap().unwrap();
     for (age, expected) in [
         (0, Liveness::Alive),
@@ -153,7 +160,7 @@ fn a_snapshot_says_where_each_run_is_and_counts_workers_that_are_there() {
     let (_shared, mut store, run) = with_one();
     seen(&mut store, "h1");
     super::ended(&mut store, &run);
-    assert_eq!(snapshot(&mut store).workers.len(), 0);
+    assert_eq!(snapshot(&mut store).staff.len(), 0);
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn workers_that_take_nothing_are_known() {
             version,
             clock_ahead_ms,
             unprepared,
+            slots: 1,
         };
         store.worker_seen(&worker).unwrap();
     }
