@@ -225,7 +225,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
     match (path.server(), store.server_facts()) {
         (Some(address), Ok(Some(facts))) => {
             checks.extend(check_server(address, &facts));
-            if let Ok(of_workers) = check_workers_of(installation, &store) {
+            if let Ok(of_workers) = check_workers_of(installation, &store, &facts) {
                 checks.extend(of_workers);
             }
         }

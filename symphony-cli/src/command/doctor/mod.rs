@@ -8,6 +8,7 @@ mod backups;
 mod check;
 mod command_provider;
 mod configuration;
+mod connections;
 mod contents;
 mod cron;
 mod cron_path;

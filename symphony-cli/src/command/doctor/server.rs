@@ -168,6 +168,7 @@ mod tests {
             may_change_tables: false,
             is_encrypted: true,
             unsafe_settings: vec![],
+            connections_max: 97,
             is_standby: false,
             clock_ahead_ms: 3,
         }

@@ -6,33 +6,34 @@ use symphony_core::listing::list_few;
 use symphony_core::placement::{Lease, Misfit, Pool};
 use symphony_runner::RunnerError;
 use symphony_runner::installation::Installation;
-use symphony_store::{SeenWorker, Store};
+use symphony_store::{SeenWorker, ServerFacts, Store};
 use symphony_view::text::{compact_duration, plural};
 
 use super::check::CheckView;
+use super::connections::check_connections;
 
 const CHECK: &str = "workers";
 /// Hosts that a line names.
 const HOSTS_MAX: usize = 8;
 
-/// Checks the workers of all projects of the database.
+/// Checks the workers of all projects of the database, and whether the server has connections for their runs.
 ///
 /// # Errors
 /// When the database cannot be read.
 pub(super) fn check_workers_of(
     installation: &Installation,
     store: &Store,
+    facts: &ServerFacts,
 ) -> Result<Vec<CheckView>, RunnerError> {
     let projects = store.projects()?;
     let configs = projects
         .iter()
         .filter_map(|project| installation.project_config(project).ok());
     let pools = configs.filter_map(|config| config.pool).collect();
-    Ok(check_workers(
-        &pools,
-        &store.workers()?,
-        installation.lease(),
-    ))
+    let (workers, lease) = (store.workers()?, installation.lease());
+    let mut checks = check_workers(&pools, &workers, lease);
+    checks.extend(check_connections(facts.connections_max, &workers, lease));
+    Ok(checks)
 }
 
 fn check_workers(pools: &BTreeSet<Pool>, seen: &[SeenWorker], lease: Lease) -> Vec<CheckView> {

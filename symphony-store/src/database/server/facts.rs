@@ -30,6 +30,8 @@ pub struct ServerFacts {
     pub is_encrypted: bool,
     /// Settings that let a committed write be lost in a crash, with their values.
     pub unsafe_settings: Vec<String>,
+    /// How many connections users may have to the database at once.
+    pub connections_max: i64,
     /// Whether it is a copy that only reads.
     pub is_standby: bool,
     /// How far its clock is ahead of this machine's, in milliseconds.
@@ -50,6 +52,9 @@ const FACTS: &str = "SELECT current_setting('server_version') AS version,
     coalesce((SELECT s.ssl FROM pg_stat_ssl s WHERE s.pid = pg_backend_pid()), false) AS encrypted,
     (SELECT string_agg(s.name || ' = ' || s.setting, ', ' ORDER BY s.name) FROM pg_settings s
      WHERE s.name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND s.setting = 'off') AS unsafe,
+    least(CAST(current_setting('max_connections') AS bigint) - CAST(current_setting('superuser_reserved_connections') AS bigint)
+            - coalesce(CAST(current_setting('reserved_connections', true) AS bigint), 0),
+        nullif(CAST(d.datconnlimit AS bigint), -1)) AS connections,
     pg_is_in_recovery() AS standby,
     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint) AS clock
     FROM pg_database d WHERE d.datname = current_database()";
@@ -105,6 +110,7 @@ impl Store {
                 may_change_tables: row.get("may_create")?,
                 is_encrypted: row.get("encrypted")?,
                 unsafe_settings: list(row.get("unsafe")?, ", "),
+                connections_max: row.get("connections")?,
                 is_standby: row.get("standby")?,
                 // The answer was written between the two.
                 clock_ahead_ms: clock - i64::midpoint(before, after),

@@ -1,7 +1,7 @@
 //! The database in PostgreSQL.
 //!
-//! Each statement is sent with the types of its values, in one round trip and without a name, so that a pooler between here and
-//! the server may give each transaction another connection.
+//! Each statement is sent with the types of its values, in one round trip and without a name. What a session begins with stays in
+//! force (`session`), so that a pooler between here and the server has to give each session a connection of its own.
 //!
 //! A connection that breaks is replaced. What was read is read again; a transaction that had not reached its commit is undone, and its
 //! write runs again; what a commit without an answer did is asked (`session`). `fault` decides all of that.
