@@ -6,12 +6,9 @@
 use std::cmp::Ordering;
 
 use super::limits::Limits;
-use super::sketch::WordFilter;
+use super::sought::{Gram, Sought};
 use crate::automaton::{self, Occurrence, PATTERN_BYTES_MAX};
 use crate::texts::{NONE, Texts, small, wide};
-
-/// Bits of the filter for each stretch in the table: about 1 in 128 other stretches passes.
-const FILTER_BITS_PER_GRAM: usize = 128;
 
 /// Stretches of a candidate among which the rarest are chosen.
 const STRETCHES_MAX: usize = 256;
@@ -38,15 +35,6 @@ struct Search<'a, P> {
     prefer: P,
     steps: u64,
     steps_max: u64,
-}
-
-/// A stretch of a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Gram {
-    word: u64,
-    candidate: usize,
-    /// Where the stretch is in the candidate's text.
-    offset: usize,
 }
 
 /// Says for each of some texts (by number) whether another contains it, or equals it and comes first in `prefer`.
@@ -101,21 +89,23 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
 
     /// Decides the candidates of these lengths (at least `2 * Q - 1`) unless the steps run out.
     fn by_strides<const Q: usize>(&mut self, lengths: std::ops::Range<usize>) {
-        let grams = self.grams::<Q>(&lengths);
-        if grams.is_empty() {
+        let mut sought = Sought::new(self.grams::<Q>(&lengths));
+        if sought.is_empty() {
             return;
         }
-        let filter = filter(&grams);
         let (stretches, _) = self.texts.bytes().as_chunks::<Q>();
         for (number, stretch) in stretches.iter().enumerate() {
-            let word = load(stretch);
-            if !filter.may_hold(word) {
-                continue;
+            let mut decided = 0;
+            for gram in sought.same(load(stretch)) {
+                if self.compare(gram, number * Q) {
+                    decided += Q;
+                }
             }
-            let from = grams.partition_point(|gram| gram.word < word);
-            let same = grams.get(from..).unwrap_or_default();
-            for gram in same.iter().take_while(|gram| gram.word == word) {
-                self.compare(gram, number * Q);
+            if decided > 0 {
+                sought.note_decided(decided, |gram| self.is_open(gram.candidate));
+                if sought.is_empty() {
+                    return;
+                }
             }
             if self.steps > self.steps_max {
                 return;
@@ -129,7 +119,7 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
         }
     }
 
-    /// Lists, sorted, Q neighbouring stretches of each candidate: those that are rare in a sample of the texts.
+    /// Lists Q neighbouring stretches of each candidate: those that are rare in a sample of the texts.
     fn grams<const Q: usize>(&self, lengths: &std::ops::Range<usize>) -> Vec<Gram> {
         let mut grams = Vec::new();
         for (place, candidate) in self.candidates.iter().enumerate() {
@@ -143,9 +133,9 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
                 }));
             }
         }
-        grams.sort_unstable();
-        let counts = self.sample::<Q>(&grams);
-        let mut counted: Vec<(Gram, u32)> = grams.into_iter().zip(counts).collect();
+        let sought = Sought::new(grams);
+        let counts = self.sample::<Q>(&sought);
+        let mut counted: Vec<(Gram, u32)> = sought.grams().iter().copied().zip(counts).collect();
         counted.sort_unstable_by_key(|(gram, _)| (gram.candidate, gram.offset));
         let mut chosen = Vec::new();
         for of_candidate in counted.chunk_by(|a, b| a.0.candidate == b.0.candidate) {
@@ -154,57 +144,55 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
             let rarest = of_candidate.windows(Q).min_by_key(common);
             chosen.extend(rarest.unwrap_or_default().iter().map(|(gram, _)| *gram));
         }
-        chosen.sort_unstable();
         chosen
     }
 
-    /// Counts how often sorted stretches occur among some of the stretches that will be looked at.
-    fn sample<const Q: usize>(&self, grams: &[Gram]) -> Vec<u32> {
-        let mut counts = vec![0; grams.len()];
-        let filter = filter(grams);
+    /// Counts how often stretches occur among some of the stretches that will be looked at.
+    fn sample<const Q: usize>(&self, sought: &Sought) -> Vec<u32> {
+        let mut counts = vec![0; sought.grams().len()];
         let (stretches, _) = self.texts.bytes().as_chunks::<Q>();
         let apart = stretches.len() / SAMPLES + 1;
         for stretch in stretches.iter().step_by(apart) {
-            let word = load(stretch);
-            if filter.may_hold(word) {
-                let from = grams.partition_point(|gram| gram.word < word);
-                // Equal stretches share the first one's count.
-                if grams.get(from).is_some_and(|gram| gram.word == word)
-                    && let Some(count) = counts.get_mut(from)
-                {
-                    *count += 1;
-                }
+            // Equal stretches share the first one's count: where all are equal, counting each would take their square.
+            let first = sought.first(load(stretch));
+            if let Some(count) = first.and_then(|first| counts.get_mut(first)) {
+                *count += 1;
             }
         }
-        for place in 1..grams.len() {
-            let word = |place: usize| grams.get(place).map(|gram| gram.word);
-            if word(place - 1) == word(place) {
-                let shared = counts.get(place - 1).copied().unwrap_or(0);
-                if let Some(count) = counts.get_mut(place) {
-                    *count = shared;
-                }
+        let equal = sought.grams().windows(2).map(|pair| match pair {
+            [before, gram] => before.word == gram.word,
+            _ => false,
+        });
+        for (place, equal) in equal.enumerate() {
+            if let (true, Some([first, count])) = (equal, counts.get_mut(place..place + 2)) {
+                *count = *first;
             }
         }
         counts
     }
 
-    /// Compares the candidate of a stretch with what lies round the same stretch in the texts.
-    fn compare(&mut self, gram: &Gram, place: usize) {
+    fn is_open(&self, candidate: usize) -> bool {
+        let candidate = self.candidates.get(candidate);
+        candidate.is_some_and(|candidate| candidate.verdict == Verdict::Open)
+    }
+
+    /// Compares the candidate of a stretch with what lies round the same stretch in the texts. Returns whether that decides it.
+    fn compare(&mut self, gram: &Gram, place: usize) -> bool {
         self.steps += 1;
         let Some(candidate) = self.candidates.get_mut(gram.candidate) else {
-            return;
+            return false;
         };
         if candidate.verdict != Verdict::Open {
-            return;
+            return false;
         }
         let pattern = self.texts.get(wide(candidate.number));
         let Some(start) = place.checked_sub(gram.offset) else {
-            return;
+            return false;
         };
         let found = self.texts.bytes().get(start..start + pattern.len());
         self.steps += pattern.len() as u64 / 16;
         if found != Some(pattern) {
-            return;
+            return false;
         }
         let (reader, reader_start, reader_end) = self.texts.around(start);
         let whole = reader_end - reader_start == pattern.len();
@@ -217,6 +205,7 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
         if covers {
             candidate.verdict = Verdict::Covered;
         }
+        covers
     }
 
     /// Decides what is still open by reading all texts once. Linear whatever they hold.
@@ -261,10 +250,6 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
     }
 }
 
-fn filter(grams: &[Gram]) -> WordFilter {
-    WordFilter::new(grams.iter().map(|gram| gram.word), FILTER_BITS_PER_GRAM)
-}
-
 /// Makes a number of a stretch: the stretch itself up to 8 bytes, else a hash.
 fn load<const Q: usize>(stretch: &[u8; Q]) -> u64 {
     stretch.chunks(8).fold(0, |hash, bytes| {
@@ -275,4 +260,29 @@ fn load<const Q: usize>(stretch: &[u8; Q]) -> u64 {
         let mixed = hash.wrapping_mul(0xD6E8_FEB8_6659_FD93_u64);
         (mixed ^ (mixed >> 32)) ^ u64::from_le_bytes(word)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::LIMITS;
+    use super::*;
+
+    #[test]
+    fn a_text_that_occurs_often_is_compared_until_it_is_decided() {
+        let mut texts = Texts::default();
+        for text in ["common part", "another one"] {
+            texts.push(text.as_bytes());
+        }
+        for _ in 0..10_000 {
+            texts.push(b"the common part of all");
+        }
+        let mut search = Search::new(&texts, &[0, 1], LIMITS, |a: u32, b| a.cmp(&b));
+        search.by_strides::<4>(7..15);
+        let verdicts = search.candidates.iter().map(|c| (c.number, c.verdict));
+        assert_eq!(
+            verdicts.collect::<Vec<_>>(),
+            [(1, Verdict::Stays), (0, Verdict::Covered)]
+        );
+        assert!(search.steps < 100, "{}", search.steps);
+    }
 }

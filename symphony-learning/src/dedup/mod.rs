@@ -13,6 +13,7 @@ mod rolling;
 mod sampled;
 mod short;
 mod sketch;
+mod sought;
 mod state;
 mod stretches;
 
