@@ -40,6 +40,7 @@ mod secrets;
 mod setting_digests;
 mod shared_refs;
 mod shared_settings;
+mod threads;
 mod warm;
 mod whole_file;
 mod worktree;

@@ -59,12 +59,7 @@ impl Folder {
 
     /// Lists what is in a folder below this one, or in itself, in no order.
     pub(crate) fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
-        let path = if path.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            path
-        };
-        let fd = self.beneath(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
+        let fd = self.readable(path)?;
         let mut names = Vec::new();
         for entry in Dir::read_from(fd)? {
             let entry = entry?;
@@ -74,6 +69,16 @@ impl Folder {
             }
         }
         Ok(names)
+    }
+
+    /// Opens a folder below this one, or itself, so that it can be listed.
+    pub(crate) fn readable(&self, path: &Path) -> io::Result<OwnedFd> {
+        let path = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
+        self.beneath(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
     }
 
     /// Opens a folder below this one.

@@ -3,20 +3,37 @@
 //! Never by hard links: build tools write through them, and the original would change.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use filetime::FileTime;
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, Statx, Timespec, Timestamps, fchmod, futimens, linkat,
+    mkdirat, openat, readlinkat, symlinkat, utimensat,
+};
+
+use super::entries::{Entry, Tree, kind_of, look_at, look_in, odd};
+use super::file_data::FileData;
+use super::marks::{Mark, Marks, Part, look_through};
+use crate::linux::Folder;
+use crate::threads::work_through;
+
+/// The most files of one task: a folder of build output has thousands, and several threads should share them.
+const FILES_A_TASK: usize = 128;
 
 /// What a copy took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Copied {
     /// How many files there are.
     pub(super) files: usize,
     /// Whether the file system shared the data of all of them.
     pub(super) by_reflink: bool,
+    /// What the original looked like, without exception: each file after its data had been taken, so that a file that changed
+    /// before or meanwhile does not look as it did.
+    pub(super) source: Marks,
 }
 
 /// Copies a folder to a path where nothing is yet, without the entries of its root that `is_left_out`.
@@ -24,106 +41,253 @@ pub(super) struct Copied {
 /// Files that are one file under several names are one again in the copy.
 ///
 /// # Errors
-/// When something cannot be read or written, or is neither a file, a link nor a folder.
+/// When something cannot be read or written, or is neither a file, a link nor a folder. Then the copy is incomplete.
 pub(super) fn copy_tree(
     from: &Path,
     to: &Path,
-    is_left_out: impl Fn(&Path) -> bool,
+    is_left_out: impl Fn(&Path) -> bool + Sync,
 ) -> io::Result<Copied> {
-    let mut copy = Copy {
-        copied: Copied {
-            files: 0,
-            by_reflink: true,
-        },
-        names: BTreeMap::new(),
+    DirBuilder::new().mode(0o700).create(to)?;
+    let copy = Copy {
+        source: Tree::open(from)?,
+        target: Folder::open(to)?,
+        to,
+        data: FileData::default(),
+        names: Mutex::default(),
     };
-    let mut folders = vec![PathBuf::new()];
-    let mut open = vec![PathBuf::new()];
-    fs::create_dir(to)?;
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(from.join(&folder))? {
-            let entry = entry?;
-            let path = folder.join(entry.file_name());
-            if folder.as_os_str().is_empty() && is_left_out(&path) {
-                continue;
-            }
-            let (source, target) = (from.join(&path), to.join(&path));
-            if entry.file_type()?.is_dir() {
-                fs::create_dir(&target)?;
-                open.push(path.clone());
-                folders.push(path);
-            } else {
-                copy.entry(&source, &target)?;
-            }
+    let done = work_through(vec![Task::Folder(PathBuf::new())], |task| match task {
+        Task::Folder(path) => copy.folder(path, &is_left_out),
+        Task::Files(folder, files) => Ok((copy.files(&folder, files)?, Vec::new())),
+        Task::LeftOut(path) => {
+            let (seen, inner) = look_through(&copy.source, path, |_| false)?;
+            let inner = inner.into_iter().map(Task::LeftOut).collect();
+            Ok((Done::looked(seen), inner))
+        }
+    })?;
+    let mut folders: Vec<(PathBuf, Statx)> = Vec::new();
+    let (mut files, mut parts) = (0, Vec::new());
+    for one in done {
+        files += one.files;
+        folders.extend(one.folder);
+        parts.extend(one.seen);
+    }
+    copy.finish(folders)?;
+    Ok(Copied {
+        files,
+        by_reflink: copy.data.is_by_reflink(),
+        source: Marks::from_parts(parts),
+    })
+}
+
+/// A part of the work.
+enum Task {
+    Folder(PathBuf),
+    /// Some of the files of a folder.
+    Files(Arc<Pair>, Vec<Entry>),
+    /// A folder that is only looked at.
+    LeftOut(PathBuf),
+}
+
+/// What a task did.
+struct Done {
+    files: usize,
+    seen: Vec<Part>,
+    /// A folder that gets its mode and times when everything in it is there.
+    folder: Option<(PathBuf, Statx)>,
+}
+
+impl Done {
+    fn looked(seen: Part) -> Self {
+        Self {
+            files: 0,
+            seen: vec![seen],
+            folder: None,
         }
     }
-    // Those inside come first: a folder's time changes with its entries, and one that cannot be written takes none.
-    for folder in folders.iter().rev() {
-        let meta = fs::symlink_metadata(from.join(folder))?;
-        let target = to.join(folder);
-        fs::set_permissions(&target, fs::Permissions::from_mode(meta.mode() & 0o7777))?;
-        filetime::set_file_times(&target, accessed(&meta), modified(&meta))?;
-    }
-    Ok(copy.copied)
+}
+
+/// A folder and its copy, both open: a name in them leads nowhere else, whatever happens to the folders above.
+struct Pair {
+    path: PathBuf,
+    source: OwnedFd,
+    target: OwnedFd,
 }
 
 /// A copy that is being made.
-struct Copy {
-    copied: Copied,
+struct Copy<'a> {
+    source: Tree,
+    target: Folder,
+    to: &'a Path,
+    data: FileData,
     /// The copies of files that have several names, by device and inode.
-    names: BTreeMap<(u64, u64), PathBuf>,
+    names: Mutex<BTreeMap<(u32, u32, u64), PathBuf>>,
 }
 
-impl Copy {
-    fn entry(&mut self, source: &Path, target: &Path) -> io::Result<()> {
-        let meta = fs::symlink_metadata(source)?;
-        if meta.is_symlink() {
-            symlink(fs::read_link(source)?, target)?;
-            return filetime::set_symlink_file_times(target, accessed(&meta), modified(&meta));
-        }
-        if !meta.is_file() {
-            return Err(io::Error::other(format!(
-                "{} is neither a file, a link nor a folder",
-                source.display()
-            )));
-        }
-        self.copied.files += 1;
-        if meta.nlink() > 1 {
-            let id = (meta.dev(), meta.ino());
-            if let Some(first) = self.names.get(&id) {
-                return fs::hard_link(first, target);
+impl Copy<'_> {
+    /// Makes the folders in a folder, and copies its files or leaves them to further tasks.
+    fn folder(
+        &self,
+        path: PathBuf,
+        is_left_out: impl Fn(&Path) -> bool,
+    ) -> io::Result<(Done, Vec<Task>)> {
+        let pair = Pair {
+            source: self.source.folder(&path)?,
+            target: self.target.readable(&path)?,
+            path,
+        };
+        let look = look_at(&pair.source)?;
+        let (mut files, mut seen, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in self.source.list(&pair.source)? {
+            let path = entry.path(&pair.path);
+            let is_left_out = pair.path.as_os_str().is_empty() && is_left_out(&path);
+            let is_known = !matches!(entry.kind, FileType::Directory | FileType::Unknown);
+            if is_known && !is_left_out {
+                files.push(entry);
+                continue;
             }
-            self.names.insert(id, target.to_owned());
+            let found = look_in(&pair.source, &entry)?;
+            match kind_of(&found) {
+                FileType::Directory if is_left_out => tasks.push(Task::LeftOut(path)),
+                FileType::Directory => {
+                    mkdirat(&pair.target, &entry.name, Mode::RWXU)?;
+                    tasks.push(Task::Folder(path));
+                }
+                FileType::RegularFile | FileType::Symlink if is_left_out => {}
+                kind => {
+                    files.push(Entry { kind, ..entry });
+                    continue;
+                }
+            }
+            seen.push(Mark::of(entry.name, &found));
         }
-        self.data(source, target)?;
-        // A mode without the right to write comes last.
-        filetime::set_file_times(target, accessed(&meta), modified(&meta))?;
-        fs::set_permissions(target, fs::Permissions::from_mode(meta.mode() & 0o7777))
+        let pair = Arc::new(pair);
+        let mine = files.split_off(files.len().saturating_sub(FILES_A_TASK));
+        // The last tasks begin first: so few folders are open at a time.
+        while !files.is_empty() {
+            let some = files.split_off(files.len().saturating_sub(FILES_A_TASK));
+            tasks.push(Task::Files(Arc::clone(&pair), some));
+        }
+        let mut done = self.files(&pair, mine)?;
+        done.seen.push((pair.path.clone(), seen));
+        done.folder = Some((pair.path.clone(), look));
+        Ok((done, tasks))
     }
 
-    /// Copies the data: by reflink until the file system refuses one, which it then does for all.
-    fn data(&mut self, source: &Path, target: &Path) -> io::Result<()> {
-        if self.copied.by_reflink {
-            match reflink_copy::reflink(source, target) {
-                Ok(()) => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
-                Err(_) => self.copied.by_reflink = false,
-            }
+    fn files(&self, folder: &Pair, files: Vec<Entry>) -> io::Result<Done> {
+        let mut done = Done {
+            files: 0,
+            seen: Vec::new(),
+            folder: None,
+        };
+        let mut seen = Vec::with_capacity(files.len());
+        for entry in files {
+            let found = match entry.kind {
+                FileType::RegularFile => {
+                    done.files += 1;
+                    self.file(folder, &entry)?
+                }
+                FileType::Symlink => link(folder, &entry)?,
+                _ => return Err(odd(&entry.path(&folder.path))),
+            };
+            seen.push(Mark::of(entry.name, &found));
         }
-        fs::copy(source, target).map(drop)
+        done.seen.push((folder.path.clone(), seen));
+        Ok(done)
+    }
+
+    /// Copies a file. Returns what the original looked like afterwards.
+    fn file(&self, folder: &Pair, entry: &Entry) -> io::Result<Statx> {
+        let name = &entry.name;
+        // A link or a pipe that has taken its place is not followed, and does not block.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let source = openat(&folder.source, name, flags | OFlags::CLOEXEC, Mode::empty())?;
+        let found = look_at(&source)?;
+        if kind_of(&found) != FileType::RegularFile {
+            return Err(odd(&entry.path(&folder.path)));
+        }
+        let Some(target) = self.create(folder, entry, &found)? else {
+            return Ok(found);
+        };
+        self.data.copy(&source, &target)?;
+        // The mask of the process may have taken rights, and a write takes those of another user.
+        if look_at(&target)?.stx_mode != found.stx_mode {
+            fchmod(&target, mode_of(&found))?;
+        }
+        futimens(&target, &times_of(&found))?;
+        look_at(&source)
+    }
+
+    /// Makes a file; `None` if it is another name for one that was copied before.
+    fn create(&self, folder: &Pair, entry: &Entry, found: &Statx) -> io::Result<Option<OwnedFd>> {
+        let create = || {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            openat(&folder.target, &entry.name, flags, mode_of(found))
+        };
+        if found.stx_nlink < 2 {
+            return Ok(Some(create()?));
+        }
+        // The lock is held until the file is there: another thread can give it another name then.
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = (found.stx_dev_major, found.stx_dev_minor, found.stx_ino);
+        if let Some(first) = names.get(&id) {
+            let first = self.to.join(first);
+            linkat(CWD, first, &folder.target, &entry.name, AtFlags::empty())?;
+            return Ok(None);
+        }
+        let target = create()?;
+        names.insert(id, entry.path(&folder.path));
+        Ok(Some(target))
+    }
+
+    /// Gives folders their modes and times.
+    fn finish(&self, mut folders: Vec<(PathBuf, Statx)>) -> io::Result<()> {
+        folders.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        // Those inside come first: a folder's time changes with its entries, and one that cannot be written takes none.
+        for (path, found) in folders {
+            let target = self.target.readable(&path)?;
+            fchmod(&target, mode_of(&found))?;
+            futimens(&target, &times_of(&found))?;
+        }
+        Ok(())
     }
 }
 
-fn modified(meta: &fs::Metadata) -> FileTime {
-    FileTime::from_last_modification_time(meta)
+/// Copies a link. Returns what the original looked like afterwards.
+fn link(folder: &Pair, entry: &Entry) -> io::Result<Statx> {
+    let leads_to = readlinkat(&folder.source, &entry.name, Vec::new())?;
+    let found = look_in(&folder.source, entry)?;
+    symlinkat(&leads_to, &folder.target, &entry.name)?;
+    utimensat(
+        &folder.target,
+        &entry.name,
+        &times_of(&found),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )?;
+    Ok(found)
 }
 
-fn accessed(meta: &fs::Metadata) -> FileTime {
-    FileTime::from_last_access_time(meta)
+fn mode_of(found: &Statx) -> Mode {
+    Mode::from_raw_mode(u32::from(found.stx_mode) & 0o7777)
+}
+
+fn times_of(found: &Statx) -> Timestamps {
+    let time = |at: &rustix::fs::StatxTimestamp| Timespec {
+        tv_sec: at.tv_sec,
+        tv_nsec: i64::from(at.tv_nsec),
+    };
+    Timestamps {
+        last_access: time(&found.stx_atime),
+        last_modification: time(&found.stx_mtime),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+
+    use filetime::FileTime;
+
     use super::*;
 
     fn time(path: &Path) -> (i64, i64) {
@@ -187,5 +351,122 @@ mod tests {
         fs::create_dir(&from).unwrap();
         fs::create_dir(&to).unwrap();
         assert!(copy_tree(&from, &to, |_| false).is_err());
+    }
+
+    /// Kind and mode, time, number of names, and contents.
+    type Described = (u32, (i64, i64), u64, Vec<u8>);
+
+    /// Describes everything below a folder.
+    fn described(root: &Path) -> BTreeMap<PathBuf, Described> {
+        let mut found = BTreeMap::new();
+        let mut open = vec![root.to_owned()];
+        while let Some(path) = open.pop() {
+            let meta = fs::symlink_metadata(&path).unwrap();
+            let mut bytes = Vec::new();
+            if meta.is_dir() {
+                let inner = fs::read_dir(&path).unwrap();
+                open.extend(inner.map(|entry| entry.unwrap().path()));
+            } else {
+                bytes = fs::read(&path).unwrap();
+            }
+            let name = path.strip_prefix(root).unwrap().to_owned();
+            let links = if meta.is_dir() { 0 } else { meta.nlink() };
+            found.insert(name, (meta.mode(), time(&path), links, bytes));
+        }
+        found
+    }
+
+    #[test]
+    fn threads_that_share_a_large_folder_make_the_same_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        for number in 0..=3 * FILES_A_TASK {
+            let inner = from.join(format!("a/{}/b", number % 7));
+            fs::create_dir_all(&inner).unwrap();
+            let old = from.join(format!("a/{number}.txt"));
+            fs::write(&old, vec![7; number * 200]).unwrap();
+            fs::set_permissions(&old, fs::Permissions::from_mode(0o666)).unwrap();
+            if number % 5 == 0 {
+                fs::hard_link(&old, inner.join(format!("{number}"))).unwrap();
+            }
+            let time = FileTime::from_unix_time(1_000_000_000 + i64::try_from(number).unwrap(), 5);
+            filetime::set_file_times(&old, time, time).unwrap();
+        }
+        let program = from.join("a/program");
+        fs::write(&program, "run").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
+        let before = described(&from);
+        let copied = copy_tree(&from, &to, |_| false).unwrap();
+        assert_eq!(described(&to), before);
+        assert_eq!(copied.source, Marks::of(&from, |_| false).unwrap());
+        let files = before.values().filter(|(_, _, links, _)| *links > 0);
+        assert_eq!(copied.files, files.count());
+    }
+
+    #[test]
+    fn what_is_left_out_counts_for_what_the_original_looked_like() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("skipped/a")).unwrap();
+        fs::write(from.join("skipped/a/file"), "1").unwrap();
+        fs::write(from.join("file"), "1").unwrap();
+        let copied = copy_tree(&from, &to, |path| path == Path::new("skipped")).unwrap();
+        assert_eq!(copied.source, Marks::of(&from, |_| false).unwrap());
+        assert_eq!((copied.source.entries, copied.files), (4, 1));
+        assert!(!to.join("skipped").exists());
+    }
+
+    #[test]
+    fn what_is_no_file_ends_the_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        for number in 0..20 {
+            fs::create_dir_all(from.join(format!("{number}/a"))).unwrap();
+            fs::write(from.join(format!("{number}/a/file")), "1").unwrap();
+        }
+        let _socket = std::os::unix::net::UnixListener::bind(from.join("7/a/socket")).unwrap();
+        let error = copy_tree(&from, &to, |_| false).unwrap_err();
+        let expected = "7/a/socket is neither a file, a link nor a folder";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    /// Something else can take the place of an entry after its folder has been listed.
+    #[test]
+    fn what_has_taken_the_place_of_a_file_or_folder_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        let outside = folder.path().join("outside");
+        for made in [&from, &to, &outside] {
+            fs::create_dir(made).unwrap();
+        }
+        fs::write(outside.join("secret"), "1").unwrap();
+        symlink(outside.join("secret"), from.join("link")).unwrap();
+        symlink(&outside, from.join("folder")).unwrap();
+        let pipe = FileType::Fifo;
+        rustix::fs::mknodat(CWD, from.join("pipe"), pipe, Mode::RWXU, 0).unwrap();
+        let copy = Copy {
+            source: Tree::open(&from).unwrap(),
+            target: Folder::open(&to).unwrap(),
+            to: &to,
+            data: FileData::default(),
+            names: Mutex::default(),
+        };
+        let root = Pair {
+            path: PathBuf::new(),
+            source: copy.source.folder(Path::new("")).unwrap(),
+            target: copy.target.readable(Path::new("")).unwrap(),
+        };
+        for name in [c"link", c"folder", c"pipe"] {
+            let entry = Entry {
+                name: name.to_owned(),
+                kind: FileType::RegularFile,
+            };
+            assert!(copy.file(&root, &entry).is_err(), "{name:?}");
+        }
+        fs::create_dir(to.join("folder")).unwrap();
+        assert!(copy.folder("folder".into(), |_| false).is_err());
+        assert!(look_through(&copy.source, "folder".into(), |_| false).is_err());
+        assert_eq!(fs::read_dir(&to).unwrap().count(), 1);
+        assert_eq!(fs::read_dir(to.join("folder")).unwrap().count(), 0);
     }
 }

@@ -1,17 +1,17 @@
 //! What a folder looks like: a digest that changes with any write to anything in it.
 
-use std::fs::{self, Metadata};
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FileType, Statx};
 use sha2::{Digest as _, Sha256};
 
+use super::entries::{Tree, kind_of, look_in, odd};
 use crate::hex::hex;
-
-/// The most entries of a generation: twenty times the build output of a large workspace.
-const ENTRIES_MAX: usize = 2_000_000;
+use crate::threads::work_through;
 
 /// What a folder looks like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,63 @@ pub(super) struct Marks {
     pub(super) entries: usize,
 }
 
+/// What an entry looks like.
+#[derive(Debug, Clone)]
+pub(super) struct Mark {
+    name: CString,
+    mode: u32,
+    inode: u64,
+    size: u64,
+    written: (i64, u32),
+    /// No program can set it back: it shows a write whose traces were removed.
+    changed: (i64, u32),
+}
+
+impl Mark {
+    /// Takes what was found at a name.
+    pub(super) fn of(name: CString, found: &Statx) -> Self {
+        Self {
+            name,
+            mode: u32::from(found.stx_mode),
+            inode: found.stx_ino,
+            size: found.stx_size,
+            written: (found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec),
+            changed: (found.stx_ctime.tv_sec, found.stx_ctime.tv_nsec),
+        }
+    }
+
+    fn is_folder(&self) -> bool {
+        FileType::from_raw_mode(self.mode) == FileType::Directory
+    }
+
+    fn written_ms(&self) -> i64 {
+        self.written.0 * 1_000 + i64::from(self.written.1) / 1_000_000
+    }
+
+    fn add(&self, digest: &mut Sha256, path: &Path) {
+        let bytes = path.as_os_str().as_bytes();
+        digest.update((bytes.len() as u64).to_le_bytes());
+        digest.update(bytes);
+        digest.update(self.mode.to_le_bytes());
+        if self.is_folder() {
+            return;
+        }
+        for value in [
+            self.inode,
+            self.size,
+            self.written.0.cast_unsigned(),
+            u64::from(self.written.1),
+            self.changed.0.cast_unsigned(),
+            u64::from(self.changed.1),
+        ] {
+            digest.update(value.to_le_bytes());
+        }
+    }
+}
+
+/// Entries of a folder, with its path relative to the root. A folder may come in several parts.
+pub(super) type Part = (PathBuf, Vec<Mark>);
+
 impl Marks {
     /// Looks at everything below a folder, but for entries that `is_left_out`; it gets paths relative to the folder.
     ///
@@ -31,7 +88,20 @@ impl Marks {
     ///
     /// # Errors
     /// When something cannot be read, is neither a file, a link nor a folder, or there is too much.
-    pub(super) fn of(root: &Path, is_left_out: impl Fn(&Path) -> bool) -> io::Result<Self> {
+    pub(super) fn of(root: &Path, is_left_out: impl Fn(&Path) -> bool + Sync) -> io::Result<Self> {
+        let tree = Tree::open(root)?;
+        let parts = work_through(vec![PathBuf::new()], |folder| {
+            look_through(&tree, folder, &is_left_out)
+        })?;
+        Ok(Self::from_parts(parts))
+    }
+
+    /// Puts together what was seen in each folder. The order of the parts makes no difference.
+    pub(super) fn from_parts(parts: Vec<Part>) -> Self {
+        let mut folders: BTreeMap<PathBuf, Vec<Mark>> = BTreeMap::new();
+        for (folder, seen) in parts {
+            folders.entry(folder).or_default().extend(seen);
+        }
         let mut marks = Self {
             digest: String::new(),
             newest_ms: i64::MIN,
@@ -40,66 +110,50 @@ impl Marks {
         let mut digest = Sha256::new();
         let mut open = vec![PathBuf::new()];
         while let Some(folder) = open.pop() {
-            let mut names = fs::read_dir(root.join(&folder))?
-                .map(|entry| Ok(entry?.file_name()))
-                .collect::<io::Result<Vec<_>>>()?;
-            names.sort();
-            for name in names {
-                let path = folder.join(name);
-                if is_left_out(&path) {
-                    continue;
-                }
-                let meta = fs::symlink_metadata(root.join(&path))?;
+            let mut seen = folders.remove(&folder).unwrap_or_default();
+            seen.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+            for mark in seen {
+                let path = folder.join(OsStr::from_bytes(mark.name.as_bytes()));
                 marks.entries += 1;
-                if marks.entries > ENTRIES_MAX {
-                    return Err(io::Error::other(format!(
-                        "it has more than {ENTRIES_MAX} entries"
-                    )));
-                }
-                add(&mut digest, &path, &meta)?;
-                let written = meta.mtime() * 1_000 + meta.mtime_nsec() / 1_000_000;
-                marks.newest_ms = marks.newest_ms.max(written);
-                if meta.is_dir() {
+                mark.add(&mut digest, &path);
+                marks.newest_ms = marks.newest_ms.max(mark.written_ms());
+                if mark.is_folder() {
                     open.push(path);
                 }
             }
         }
         marks.digest = hex(&digest.finalize());
-        Ok(marks)
+        marks
     }
 }
 
-fn add(digest: &mut Sha256, path: &Path, meta: &Metadata) -> io::Result<()> {
-    let bytes = path.as_os_str().as_bytes();
-    digest.update((bytes.len() as u64).to_le_bytes());
-    digest.update(bytes);
-    digest.update(meta.mode().to_le_bytes());
-    let kind = meta.file_type();
-    if kind.is_dir() {
-        return Ok(());
+/// Looks at the entries of a folder, and returns the folders among them, too.
+pub(super) fn look_through(
+    tree: &Tree,
+    folder: PathBuf,
+    is_left_out: impl Fn(&Path) -> bool,
+) -> io::Result<(Part, Vec<PathBuf>)> {
+    let fd = tree.folder(&folder)?;
+    let (mut seen, mut inner) = (Vec::new(), Vec::new());
+    for entry in tree.list(&fd)? {
+        let path = entry.path(&folder);
+        if is_left_out(&path) {
+            continue;
+        }
+        let found = look_in(&fd, &entry)?;
+        match kind_of(&found) {
+            FileType::RegularFile | FileType::Symlink => {}
+            FileType::Directory => inner.push(path),
+            _ => return Err(odd(&path)),
+        }
+        seen.push(Mark::of(entry.name, &found));
     }
-    if !kind.is_file() && !kind.is_symlink() {
-        return Err(io::Error::other(format!(
-            "{} is neither a file, a link nor a folder",
-            path.display()
-        )));
-    }
-    for value in [
-        meta.ino(),
-        meta.size(),
-        meta.mtime().cast_unsigned(),
-        meta.mtime_nsec().cast_unsigned(),
-        // No program can set it back: it shows a write whose traces were removed.
-        meta.ctime().cast_unsigned(),
-        meta.ctime_nsec().cast_unsigned(),
-    ] {
-        digest.update(value.to_le_bytes());
-    }
-    Ok(())
+    Ok(((folder, seen), inner))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;

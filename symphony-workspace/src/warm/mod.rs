@@ -7,6 +7,8 @@
 mod changes;
 mod copy_tree;
 mod donate;
+mod entries;
+mod file_data;
 mod marks;
 mod packages;
 mod pool;

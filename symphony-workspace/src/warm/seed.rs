@@ -11,7 +11,6 @@ use symphony_core::warm::{ColdReason, SeedFacts, plan_seed, to_touch};
 
 use super::changes::{build_scripts, changes_between, tracked_files, tracked_in_kept};
 use super::copy_tree::copy_tree;
-use super::marks::Marks;
 use super::pool::{Generation, WarmPool};
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
@@ -105,7 +104,7 @@ impl Repository {
     }
 }
 
-/// Copies a generation, and checks afterwards that it was what had been recorded: nothing can have changed meanwhile.
+/// Copies a generation, and checks that each file was what had been recorded when its data had been taken.
 fn copy(
     pool: &WarmPool,
     generation: &Generation,
@@ -121,8 +120,7 @@ fn copy(
         dropped.any(is)
     };
     let copied = copy_tree(&held.tree, path, is_dropped).map_err(failed)?;
-    let marks = Marks::of(&held.tree, |_| false).map_err(failed)?;
-    if marks.digest != generation.digest {
+    if copied.source.digest != generation.digest {
         return Err(ColdReason::Altered.into());
     }
     tracing::info!(
