@@ -29,7 +29,7 @@ const FILES_A_TASK: usize = 128;
 pub(super) struct Copied {
     /// How many files there are.
     pub(super) files: usize,
-    /// Whether the file system shared the data of all of them.
+    /// Whether the file system shared the data of all that are worth it.
     pub(super) by_reflink: bool,
     /// What the original looked like, without exception: each file after its data had been taken, so that a file that changed
     /// before or meanwhile does not look as it did.
@@ -208,7 +208,7 @@ impl Copy<'_> {
         let Some(target) = self.create(folder, entry, &found)? else {
             return Ok(found);
         };
-        self.data.copy(&source, &target)?;
+        self.data.copy(&source, &target, found.stx_size)?;
         // The mask of the process may have taken rights, and a write takes those of another user.
         if look_at(&target)?.stx_mode != found.stx_mode {
             fchmod(&target, mode_of(&found))?;
@@ -384,6 +384,7 @@ mod tests {
             let inner = from.join(format!("a/{}/b", number % 7));
             fs::create_dir_all(&inner).unwrap();
             let old = from.join(format!("a/{number}.txt"));
+            // Some are shared by the file system, and some are too small for that.
             fs::write(&old, vec![7; number * 200]).unwrap();
             fs::set_permissions(&old, fs::Permissions::from_mode(0o666)).unwrap();
             if number % 5 == 0 {

@@ -6,7 +6,14 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::ioctl_ficlone;
-use rustix::io::retry_on_intr;
+use rustix::io::{read, retry_on_intr, write};
+
+/// Up to this size, a file is read and written. On XFS a reflink takes 24 µs, and a copy of 4 KiB 27, of 32 KiB 35 and of
+/// 256 KiB 97. But the copy is in memory, where git finds it when it compares the contents: it reads 4 KiB of one in 7 µs, and of
+/// a reflink, which the kernel knows nothing of, in 80.
+const SMALL_BYTES_MAX: u64 = 32 * 1024;
+/// How much is read at once.
+const BUFFER_BYTES: usize = 16 * 1024;
 
 /// How data is copied.
 #[derive(Debug)]
@@ -28,8 +35,12 @@ impl FileData {
         self.by_reflink.load(Ordering::Relaxed)
     }
 
-    /// Copies the data of a file to an empty one: by reflink until the file system refuses one, which it then does for all.
-    pub(super) fn copy(&self, source: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
+    /// Copies the data of a file of some size to an empty one. Large ones are copied by reflink until the file system refuses
+    /// one, which it then does for all.
+    pub(super) fn copy(&self, source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
+        if size <= SMALL_BYTES_MAX {
+            return copy_small(source, target);
+        }
         if self.is_by_reflink() {
             match retry_on_intr(|| ioctl_ficlone(target, source)).map_err(io::Error::from) {
                 Ok(()) => return Ok(()),
@@ -40,5 +51,47 @@ impl FileData {
         // The kernel copies between two files without a buffer of ours.
         let mut source = File::from(source.try_clone()?);
         io::copy(&mut source, &mut File::from(target.try_clone()?)).map(drop)
+    }
+}
+
+/// Copies to the end, wherever that is by now.
+fn copy_small(source: &OwnedFd, target: &OwnedFd) -> io::Result<()> {
+    let mut buffer = [0; BUFFER_BYTES];
+    loop {
+        let count = retry_on_intr(|| read(source, &mut buffer))?;
+        let mut rest = buffer.get(..count).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        while !rest.is_empty() {
+            let written = retry_on_intr(|| write(target, rest))?;
+            rest = rest.get(written..).unwrap_or_default();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn all_bytes_are_copied_whatever_the_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = FileData::default();
+        for size in [0, 1, 32_767, 32_768, 32_769, 100_000] {
+            let bytes: Vec<u8> = (0..size)
+                .map(|at: usize| at.to_le_bytes()[at % 3])
+                .collect();
+            let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+            fs::write(&from, &bytes).unwrap();
+            // The size may have grown since it was asked for.
+            for known in [size as u64, 0] {
+                let (source, target) = (File::open(&from).unwrap(), File::create(&to).unwrap());
+                data.copy(&source.into(), &target.into(), known).unwrap();
+                assert_eq!(fs::read(&to).unwrap(), bytes, "{size} bytes");
+            }
+        }
     }
 }
