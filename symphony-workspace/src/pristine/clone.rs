@@ -9,7 +9,7 @@ use super::anchor::Anchor;
 use super::beside::Beside;
 use super::git_entries::GitFolder;
 use super::settings::config_text;
-use super::tracked::Tracked;
+use super::tracked::{Tracked, files_of};
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::copy::{CopyReport, copy_into};
@@ -121,15 +121,18 @@ impl Repository {
 
     fn make_pristine(&self, key: &WorktreeKey, at: &CommitId) -> Result<Pristine, WorkspaceError> {
         let path = self.worktree_path(key)?;
-        self.finish_pristine(key, at, path, |git| overwrite(git, at))
+        let files = files_of(&self.git, at)?;
+        self.finish_pristine(key, at, path, files, |git| overwrite(git, at))
     }
 
-    /// Gives a folder a git folder of its own, and the files of a commit by `write_files`.
+    /// Gives a folder a git folder of its own, and the files of a commit by `write_files`. They are those that
+    /// [`files_of`] lists.
     pub(crate) fn finish_pristine(
         &self,
         key: &WorktreeKey,
         at: &CommitId,
         path: PathBuf,
+        files: Vec<PathBuf>,
         write_files: impl FnOnce(&Git) -> Result<(), WorkspaceError>,
     ) -> Result<Pristine, WorkspaceError> {
         let git_dir = path.join(".git");
@@ -145,7 +148,7 @@ impl Repository {
         write_files(&git)?;
         // Recorded before a command of the project can run here: afterwards nothing in the folder could serve as a
         // reference.
-        let tracked = Tracked::of(&self.git, at, git.work_tree())?;
+        let tracked = Tracked::of(git.work_tree(), files);
         let git_folder = git.work_tree().join(".git");
         let anchor = |path: &Path| {
             Anchor::of(path).map_err(|source| WorkspaceError::io("open", path, source))

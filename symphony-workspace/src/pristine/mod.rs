@@ -21,3 +21,4 @@ pub use planted::Planted;
 
 pub(crate) use clone::{FOLDERS, borrow_objects};
 pub(crate) use settings::config_text;
+pub(crate) use tracked::files_of;

@@ -15,11 +15,15 @@ use std::time::{Duration, SystemTime};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
+use crate::threads::work_through;
 
 /// The kernel's clock of file times moves in steps of up to this.
 const GRAIN: Duration = Duration::from_millis(20);
 /// File systems without fractions of a second.
 const COARSE_GRAIN: Duration = Duration::from_millis(2_100);
+
+/// How many files a thread looks at before it takes the next ones.
+const PATHS_A_TASK: usize = 512;
 
 /// The metadata that shows whether a file was touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,33 +57,17 @@ pub(super) struct Tracked {
 }
 
 impl Tracked {
-    /// Records the files of a commit as `git` lists them, which is not the checkout's own.
-    pub(super) fn of(git: &Git, commit: &CommitId, root: &Path) -> Result<Self, WorkspaceError> {
-        let list = git
-            .command("ls-tree")
-            .args(["-r", "-z", "--full-tree", commit.as_str()])
-            .slow()
-            .run()?;
-        let paths = fields(&list).filter_map(|entry| {
-            let at = entry.iter().position(|byte| *byte == b'\t')?;
-            let (what, path) = entry.split_at_checked(at)?;
-            // a repository inside: nothing of it is checked out
-            let is_file = !what.starts_with(b"160000");
-            let path = path.get(1..).filter(|_| is_file)?;
-            Some(PathBuf::from(OsStr::from_bytes(path)))
-        });
+    /// Records files of a checkout, which must not be listed by the checkout's own git folder.
+    pub(super) fn of(root: &Path, files: Vec<PathBuf>) -> Self {
         let mut tracked = Self::default();
-        tracked.look_again(root, paths.collect());
-        Ok(tracked)
+        tracked.look_again(root, files);
+        tracked
     }
 
     /// Takes files as they are now. It returns when a later write is sure to show.
     pub(super) fn look_again(&mut self, root: &Path, paths: Vec<PathBuf>) {
-        let looked = paths.into_iter().map(|path| {
-            let mark = look(root, &path);
-            (path, mark)
-        });
-        self.marks.extend(looked);
+        let marks = look_at_all(root, &paths);
+        self.marks.extend(paths.into_iter().zip(marks));
         settle(self.marks.values().flatten());
     }
 
@@ -114,6 +102,22 @@ impl Tracked {
     }
 }
 
+/// Returns the files of a commit, without the commits of submodules: nothing of a repository inside is checked out.
+pub(crate) fn files_of(git: &Git, commit: &CommitId) -> Result<Vec<PathBuf>, WorkspaceError> {
+    let list = git
+        .command("ls-tree")
+        .args(["-r", "-z", "--full-tree", commit.as_str()])
+        .slow()
+        .run()?;
+    let files = fields(&list).filter_map(|entry| {
+        let at = entry.iter().position(|byte| *byte == b'\t')?;
+        let (what, path) = entry.split_at_checked(at)?;
+        let path = path.get(1..).filter(|_| !what.starts_with(b"160000"))?;
+        Some(PathBuf::from(OsStr::from_bytes(path)))
+    });
+    Ok(files.collect())
+}
+
 /// Waits until the clock of file times has moved on since the last change: a write in the same step would leave no
 /// trace.
 pub(super) fn settle<'m>(marks: impl Iterator<Item = &'m Mark>) {
@@ -134,6 +138,25 @@ pub(super) fn settle<'m>(marks: impl Iterator<Item = &'m Mark>) {
         .duration_since(SystemTime::UNIX_EPOCH + last)
         .unwrap_or_default();
     std::thread::sleep(grain.saturating_sub(passed));
+}
+
+/// Looks at files by several threads: a large project has tens of thousands. The marks are in the order of the paths.
+fn look_at_all(root: &Path, paths: &[PathBuf]) -> Vec<Option<Mark>> {
+    let each = |some: &[PathBuf]| -> Vec<_> {
+        let marks = some.iter().map(|path| look(root, path));
+        marks.collect()
+    };
+    let chunks: Vec<_> = paths.chunks(PATHS_A_TASK).enumerate().collect();
+    let looked = work_through(chunks, |(number, some)| {
+        Ok(((number, each(some)), Vec::new()))
+    });
+    let Ok(mut looked) = looked else {
+        // No task fails, so this is never needed.
+        return each(paths);
+    };
+    looked.sort_unstable_by_key(|(number, _)| *number);
+    let in_order = looked.into_iter().flat_map(|(_, marks)| marks);
+    in_order.collect()
 }
 
 /// A link at the path itself is not followed. A link in place of a parent folder leads to another file, which has

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use symphony_core::warm::{Change, FOLDERS};
@@ -12,25 +11,6 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
 use crate::own_file::read_text;
-
-/// Returns the files of a commit, without the commits of submodules.
-pub(super) fn tracked_files(
-    git: &Git,
-    commit: &CommitId,
-) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
-    let list = git
-        .command("ls-tree")
-        .args(["-r", "-z", "--full-tree", commit.as_str()])
-        .slow()
-        .run()?;
-    let files = fields(&list).filter_map(|entry| {
-        let at = entry.iter().position(|byte| *byte == b'\t')?;
-        let (what, path) = entry.split_at_checked(at)?;
-        let path = path.get(1..).filter(|_| !what.starts_with(b"160000"))?;
-        Some(PathBuf::from(OsStr::from_bytes(path)))
-    });
-    Ok(files.collect())
-}
 
 /// Returns the entries of a commit at the path of a kept folder. What is below one counts, since git lists its folder.
 pub(super) fn tracked_in_kept(git: &Git, commit: &CommitId) -> Result<Vec<String>, WorkspaceError> {

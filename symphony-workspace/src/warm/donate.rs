@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use symphony_core::Timestamp;
 use symphony_core::warm::{Ecosystem, GenerationKey, KeptFolder, folders_of};
 
-use super::changes::{tracked_files, tracked_in_kept};
+use super::changes::tracked_in_kept;
 use super::copy_tree::copy_tree;
 use super::marks::Marks;
 use super::packages::{PackageMarks, has_own_source};
 use super::pool::{Generation, TREE, WarmPool};
 use super::prune::prune;
 use crate::error::WorkspaceError;
-use crate::pristine::Pristine;
+use crate::pristine::{Pristine, files_of};
 use crate::repository::Repository;
 
 /// What a generation is made with.
@@ -51,7 +51,7 @@ impl Repository {
         if !tracked_in_kept(&self.git, commit)?.is_empty() {
             return Ok(None);
         }
-        let tracked = tracked_files(&self.git, commit)?;
+        let tracked = files_of(&self.git, commit)?.into_iter().collect();
         let keep = kept_in(root, &tracked, donation.after_set_up);
         if keep.is_empty() {
             return Ok(None);

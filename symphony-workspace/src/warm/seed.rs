@@ -9,14 +9,14 @@ use filetime::FileTime;
 use symphony_core::Timestamp;
 use symphony_core::warm::{ColdReason, SeedFacts, plan_seed, to_touch};
 
-use super::changes::{build_scripts, changes_between, tracked_files, tracked_in_kept};
+use super::changes::{build_scripts, changes_between, tracked_in_kept};
 use super::copy_tree::copy_tree;
 use super::pool::{Generation, WarmPool};
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
-use crate::pristine::Pristine;
+use crate::pristine::{Pristine, files_of};
 use crate::repository::Repository;
 use crate::worktree::WorktreeKey;
 
@@ -93,8 +93,9 @@ impl Repository {
         })?;
         let path = self.worktree_path(key)?;
         copy(pool, generation, &plan.keep, &path)?;
-        let tracked = tracked_files(&self.git, at)?;
-        let made = self.finish_pristine(key, at, path, |git| {
+        let files = files_of(&self.git, at)?;
+        let tracked = files.iter().cloned().collect();
+        let made = self.finish_pristine(key, at, path, files, |git| {
             settle(git, old, at, &plan.keep)?;
             touch(git.work_tree(), &changes, &tracked)?;
             refresh(git)
