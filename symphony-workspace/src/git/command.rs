@@ -105,6 +105,7 @@ pub(crate) struct GitCommand<'a> {
     identity: Option<Identity>,
     hooks: bool,
     folders: bool,
+    optional_locks: bool,
     attributes: Option<CommitId>,
     stdout_max: usize,
     limit: Duration,
@@ -128,6 +129,7 @@ impl<'a> GitCommand<'a> {
             identity: None,
             hooks: false,
             folders: false,
+            optional_locks: false,
             attributes: None,
             stdout_max: STDOUT_BYTES_MAX,
             limit: QUICK,
@@ -179,6 +181,12 @@ impl<'a> GitCommand<'a> {
     /// Fetches from a folder, which Symphony made.
     pub(crate) fn fetching_a_folder(mut self) -> Self {
         self.folders = true;
+        self
+    }
+
+    /// Lets a call that only looks write what it noticed into the index. Only where no one else works in the checkout.
+    pub(crate) fn noting_in_index(mut self) -> Self {
+        self.optional_locks = true;
         self
     }
 
@@ -393,6 +401,9 @@ impl<'a> GitCommand<'a> {
         }
         if self.folders {
             command.env("GIT_ALLOW_PROTOCOL", "file");
+        }
+        if self.optional_locks {
+            command.env("GIT_OPTIONAL_LOCKS", "1");
         }
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);

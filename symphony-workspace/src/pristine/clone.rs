@@ -60,10 +60,6 @@ impl Pristine {
         &self.key
     }
 
-    pub(crate) fn git(&self) -> &Git {
-        &self.git
-    }
-
     pub(super) fn anchors(&self) -> &[Anchor] {
         &self.anchors
     }
@@ -127,14 +123,14 @@ impl Repository {
 
     /// Gives a folder a git folder of its own, and the files of a commit by `write_files`. They are those that
     /// [`files_of`] lists.
-    pub(crate) fn finish_pristine(
+    pub(crate) fn finish_pristine<E: From<WorkspaceError>>(
         &self,
         key: &WorktreeKey,
         at: &CommitId,
         path: PathBuf,
         files: Vec<PathBuf>,
-        write_files: impl FnOnce(&Git) -> Result<(), WorkspaceError>,
-    ) -> Result<Pristine, WorkspaceError> {
+        write_files: impl FnOnce(&Git) -> Result<(), E>,
+    ) -> Result<Pristine, E> {
         let git_dir = path.join(".git");
         self.lay_out(&git_dir, at)?;
         let settings = config_text(&git_dir, self.common_dir(), at.is_sha256());

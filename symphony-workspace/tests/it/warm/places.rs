@@ -129,6 +129,16 @@ fn a_generation_that_something_wrote_to_is_not_used() {
     assert_eq!(refused, ColdReason::NoGeneration);
 }
 
+/// `diff-files` compares no contents, so that it lists each file whose looks the index does not know.
+#[test]
+fn the_index_knows_how_files_look_that_were_touched() {
+    let warm = Warm::new();
+    let generation = made_by_hand(&warm);
+    let commit = warm.commit(&[("src/main.rs", Some("fn main() {}\n"))]);
+    let seeded = warm.seeded(&generation, &commit).unwrap();
+    assert_eq!(git(seeded.path(), &["diff-files", "--name-only"]), "");
+}
+
 #[test]
 fn a_clock_that_was_set_back_goes_cold() {
     let warm = Warm::new();
