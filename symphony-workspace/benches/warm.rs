@@ -147,6 +147,14 @@ impl Bench {
         passes
     }
 
+    /// Removes the checkouts of a round: each run of gates has a folder of its own, where nothing is yet.
+    fn clear(&self) {
+        for key in ["_gates-cold", "_gates-warm"] {
+            let removed = self.repository.remove_pristine(&WorktreeKey::of(key));
+            removed.unwrap();
+        }
+    }
+
     fn leave(&self, worktree: &Path) {
         let path = worktree.to_str().unwrap();
         git(&self.root, &["worktree", "remove", "--force", path]);
@@ -239,6 +247,7 @@ fn compare(bench: &Bench, generation: &Generation, name: &str, commit: &CommitId
     let (mut cold_times, mut hand_times, mut warm_times, mut prepared_times) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
+        bench.clear();
         let begun = Instant::now();
         let cold = bench.cold(commit);
         let cold_passes = bench.passes(&cold);
@@ -403,6 +412,7 @@ fn measure_preparation(files: usize) {
     let change = bench.commit(&base, "src/0/0.txt", "changed\n");
     let (mut cold, mut warm) = (Vec::new(), Vec::new());
     for _ in 0..bench.rounds {
+        bench.clear();
         let begun = Instant::now();
         drop(bench.cold(&change));
         cold.push(begun.elapsed());
