@@ -173,6 +173,11 @@ impl RunTarget {
         }
     }
 
+    /// Returns whether failed runs on it use attempts: those on an issue, also in review, and on a phase of a plan.
+    pub const fn has_attempts(&self) -> bool {
+        self.issue().is_some() || matches!(self, Self::PlanPhase(..))
+    }
+
     /// Returns the plan the run is about.
     pub const fn plan(&self) -> Option<&PlanId> {
         match self {

@@ -16,6 +16,7 @@ mod interactive;
 mod job;
 mod launch;
 mod messages;
+mod not_prepared;
 mod outcome;
 mod passing;
 mod phase_settings;
@@ -39,8 +40,6 @@ mod watch;
 use std::path::PathBuf;
 
 use symphony_core::agent::AgentType;
-use symphony_core::exit_handling::is_unprepared;
-use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::run::RunError;
 use symphony_core::tick::LeftoverOwner;
@@ -51,6 +50,7 @@ use symphony_workspace::{Failpoint, HubClone};
 
 use self::exit::{PendingExit, dead, is_still_held};
 use self::holding::{Holding, Release, first_beat, while_held};
+use self::not_prepared::not_prepared;
 use self::passing::{DISK_WAIT_MAX, when_readable};
 use self::watch::status_of;
 use crate::error::RunnerError;
@@ -264,35 +264,4 @@ async fn prepare_run(
     job.steps.enter(Step::Prepare);
     hub::bring_up_to_date(job, store).await?;
     prepare::prepare(job, store, supervision).await
-}
-
-/// Returns the outcome of a run whose preparation failed. A failure of git or the machine proves nothing about its
-/// issue.
-async fn not_prepared(
-    job: &Job<'_>,
-    store: &StoreThread,
-    error: &RunnerError,
-) -> Result<AgentOutcome, RunnerError> {
-    let mut outcome = AgentOutcome::not_started(error);
-    let class = outcome.error.as_ref().map(|error| error.class);
-    let is_machines = match error {
-        RunnerError::Workspace(_) => class == Some(ErrorClass::WorktreeFailed),
-        RunnerError::Io { .. } => class == Some(ErrorClass::SpawnFailed),
-        _ => false,
-    };
-    // Intake has no attempts.
-    if !is_machines || job.run.agent == AgentType::Intake {
-        return Ok(outcome);
-    }
-    let target = job.run.target.clone();
-    let before = store
-        .call(move |store| store.unprepared_before(&target))
-        .await??;
-    if let Some(before) = before
-        && is_unprepared(error.exit_fault(), before.saturating_add(1))
-        && let Some(error) = &mut outcome.error
-    {
-        error.class = ErrorClass::NotPrepared;
-    }
-    Ok(outcome)
 }

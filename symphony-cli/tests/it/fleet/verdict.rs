@@ -169,6 +169,12 @@ impl Found {
                 "run {id} had begun when nothing gave runs out, and was ended: {run:?}"
             ));
         }
+        // An agent's run would use an attempt, and nothing that the plan breaks is a fault of an issue. Here no run is one of gates.
+        if run.error == "spawn_failed" {
+            return Some(format!(
+                "run {id} was blamed for a fault of its host: {run:?}"
+            ));
+        }
         let is_expected = self.is_server_killed || self.faulty_hosts.contains(&run.host);
         (run.error == "host_lost" && !is_expected)
             .then(|| format!("run {id} was given up on a host without a fault: {run:?}"))
@@ -310,6 +316,9 @@ mod tests {
             }),
             ("host without a fault", |f| {
                 f.runs.get_mut("r1").unwrap().error = "host_lost".to_owned();
+            }),
+            ("blamed for a fault of its host", |f| {
+                f.runs.get_mut("r1").unwrap().error = "spawn_failed".to_owned();
             }),
             ("nothing gave runs out", |f| {
                 f.at_work_without_service.insert("r1".to_owned());

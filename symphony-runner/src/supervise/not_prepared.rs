@@ -1,0 +1,95 @@
+//! What a run comes to whose preparation failed.
+
+use symphony_core::agent::AgentType;
+use symphony_core::exit_handling::{ExitFault, is_unprepared};
+use symphony_core::failure::ErrorClass;
+use symphony_mcp::StoreThread;
+
+use super::Job;
+use super::outcome::AgentOutcome;
+use super::space::when_there_is_space;
+use crate::error::RunnerError;
+
+/// Returns the outcome of a run whose preparation failed. A failure of git, the machine or the way to the database proves nothing about
+/// its issue.
+///
+/// # Errors
+/// When earlier runs cannot be read, for another reason than a database that is away.
+pub(super) async fn not_prepared(
+    job: &Job<'_>,
+    store: &StoreThread,
+    error: &RunnerError,
+) -> Result<AgentOutcome, RunnerError> {
+    let mut outcome = AgentOutcome::not_started(error);
+    let class = outcome.error.as_ref().map(|error| error.class);
+    // Intake has no attempts.
+    if !class.is_some_and(|class| may_be_of_the_machine(error, class))
+        || job.run.agent == AgentType::Intake
+    {
+        return Ok(outcome);
+    }
+    if uses_no_attempt(job, store, error).await?
+        && let Some(error) = &mut outcome.error
+    {
+        error.class = ErrorClass::NotPrepared;
+    }
+    Ok(outcome)
+}
+
+/// Returns whether such a failure uses no attempt. Only where git refused, earlier runs are counted: a database that is away has failed
+/// the preparation, and is not needed to say so.
+async fn uses_no_attempt(
+    job: &Job<'_>,
+    store: &StoreThread,
+    error: &RunnerError,
+) -> Result<bool, RunnerError> {
+    let (target, fault) = (job.run.target.clone(), error.exit_fault());
+    if fault != ExitFault::Git {
+        return Ok(target.has_attempts() && is_unprepared(fault, 1));
+    }
+    let before = when_there_is_space(job, store, "the run ends", move |store| {
+        store.unprepared_before(&target)
+    });
+    let before = before.await?;
+    Ok(before.is_some_and(|before| is_unprepared(fault, before.saturating_add(1))))
+}
+
+/// Whether the machine, or git, may be the reason of a failure, and not the task. [`RunnerError::exit_fault`] says whose it is.
+fn may_be_of_the_machine(error: &RunnerError, class: ErrorClass) -> bool {
+    match error {
+        RunnerError::Workspace(_) => class == ErrorClass::WorktreeFailed,
+        RunnerError::Io { .. } | RunnerError::Store(_) => class == ErrorClass::SpawnFailed,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use symphony_store::StoreError;
+
+    use super::*;
+
+    /// Returns whether a run that failed so uses no attempt, as the first one of an issue.
+    fn is_of_no_one(error: &RunnerError) -> bool {
+        let outcome = AgentOutcome::not_started(error);
+        may_be_of_the_machine(error, outcome.error.unwrap().class)
+            && is_unprepared(error.exit_fault(), 1)
+    }
+
+    #[test]
+    fn a_machine_or_a_database_that_is_away_uses_no_attempt() {
+        let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let away = StoreError::NoAnswer {
+            address: "postgres://db.example/symphony".to_owned(),
+            reason: "no route to host".to_owned(),
+        };
+        for (error, expected) in [
+            (RunnerError::io("make the folder", "a", denied), true),
+            (away.into(), true),
+            // a rule that forbids the run holds for the next one, too
+            (RunnerError::refused("it is not allowed"), false),
+        ] {
+            assert_eq!(is_of_no_one(&error), expected, "{error}");
+        }
+    }
+}
