@@ -13,7 +13,7 @@ use rustix::fs::{
     AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, open, openat2,
     renameat_with, statfs, unlinkat,
 };
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 /// Tries of one open; the kernel asks for another when a rename went on at the same time.
 const OPEN_TRIES_MAX: usize = 32;
@@ -29,21 +29,16 @@ impl Folder {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self {
-            fd: open(path, flags, Mode::empty())?,
+            fd: retry_on_intr(|| open(path, flags, Mode::empty()))?,
         })
     }
 
     fn beneath(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let resolve =
             ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let flags = flags | OFlags::CLOEXEC;
         for _ in 0..OPEN_TRIES_MAX {
-            match openat2(
-                self.fd.as_fd(),
-                path,
-                flags | OFlags::CLOEXEC,
-                mode,
-                resolve,
-            ) {
+            match retry_on_intr(|| openat2(&self.fd, path, flags, mode, resolve)) {
                 Err(Errno::AGAIN) => {}
                 other => return Ok(other?),
             }
@@ -61,7 +56,7 @@ impl Folder {
     pub(crate) fn names(&self, path: &Path) -> io::Result<Vec<OsString>> {
         let fd = self.readable(path)?;
         let mut names = Vec::new();
-        for entry in Dir::read_from(fd)? {
+        for entry in retry_on_intr(|| Dir::read_from(&fd))? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name != "." && name != ".." {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, Dir, FileType, Statx, StatxFlags, statx};
+use rustix::io::retry_on_intr;
 
 use crate::linux::Folder;
 
@@ -53,7 +54,7 @@ impl Tree {
     /// When it cannot be read, or the tree has too many entries.
     pub(super) fn list(&self, folder: &OwnedFd) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        for entry in Dir::read_from(folder)? {
+        for entry in retry_on_intr(|| Dir::read_from(folder))? {
             let entry = entry?;
             let name = entry.file_name();
             if !matches!(name.to_bytes(), b"." | b"..") {
