@@ -5,8 +5,10 @@
 //! of the last write.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::ffi::OsStr;
 use std::fs::Metadata;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
-use crate::threads::work_through;
+use crate::threads::{Step, parts_of, thread_count, work_through};
 
 /// The kernel's clock of file times moves in steps of up to this.
 const GRAIN: Duration = Duration::from_millis(20);
@@ -23,7 +25,7 @@ const GRAIN: Duration = Duration::from_millis(20);
 const COARSE_GRAIN: Duration = Duration::from_millis(2_100);
 
 /// How many files a thread looks at before it takes the next ones.
-const PATHS_A_TASK: usize = 512;
+const PATHS_A_TASK: NonZero<usize> = NonZero::new(512).expect("512 is not zero");
 
 /// The metadata that shows whether a file was touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +68,7 @@ impl Tracked {
 
     /// Takes files as they are now. It returns when a later write is sure to show.
     pub(super) fn look_again(&mut self, root: &Path, paths: Vec<PathBuf>) {
-        let marks = look_at_all(root, &paths);
-        self.marks.extend(paths.into_iter().zip(marks));
+        self.marks.extend(look_at_all(root, paths));
         settle(self.marks.values().flatten());
     }
 
@@ -140,23 +141,20 @@ pub(super) fn settle<'m>(marks: impl Iterator<Item = &'m Mark>) {
     std::thread::sleep(grain.saturating_sub(passed));
 }
 
-/// Looks at files by several threads: a large project has tens of thousands. The marks are in the order of the paths.
-fn look_at_all(root: &Path, paths: &[PathBuf]) -> Vec<Option<Mark>> {
-    let each = |some: &[PathBuf]| -> Vec<_> {
-        let marks = some.iter().map(|path| look(root, path));
-        marks.collect()
-    };
-    let chunks: Vec<_> = paths.chunks(PATHS_A_TASK).enumerate().collect();
-    let looked = work_through(chunks, |(number, some)| {
-        Ok(((number, each(some)), Vec::new()))
+/// Looks at files by several threads: a large project has tens of thousands. They are in no order.
+fn look_at_all(
+    root: &Path,
+    paths: Vec<PathBuf>,
+) -> impl Iterator<Item = (PathBuf, Option<Mark>)> + use<> {
+    let parts = parts_of(paths, PATHS_A_TASK);
+    let Ok(looked) = work_through(thread_count(), parts, |part| {
+        let marks = part.into_iter().map(|path| {
+            let mark = look(root, &path);
+            (path, mark)
+        });
+        Ok::<_, Infallible>(Step::last(marks.collect::<Vec<_>>()))
     });
-    let Ok(mut looked) = looked else {
-        // No task fails, so this is never needed.
-        return each(paths);
-    };
-    looked.sort_unstable_by_key(|(number, _)| *number);
-    let in_order = looked.into_iter().flat_map(|(_, marks)| marks);
-    in_order.collect()
+    looked.into_iter().flatten()
 }
 
 /// A link at the path itself is not followed. A link in place of a parent folder leads to another file, which has

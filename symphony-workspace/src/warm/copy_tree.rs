@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
 use std::io;
+use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -19,10 +20,10 @@ use super::entries::{Entry, Tree, kind_of, look_at, look_in, odd};
 use super::file_data::FileData;
 use super::marks::{Mark, Marks, Part, look_through};
 use crate::linux::Folder;
-use crate::threads::work_through;
+use crate::threads::{Step, parts_of, thread_count, work_through};
 
 /// The most files of one task: a folder of build output has thousands, and several threads should share them.
-const FILES_A_TASK: usize = 128;
+const FILES_A_TASK: NonZero<usize> = NonZero::new(128).expect("128 is not zero");
 
 /// What a copy took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,15 @@ pub(super) fn copy_tree(
     to: &Path,
     is_left_out: impl Fn(&Path) -> bool + Sync,
 ) -> io::Result<Copied> {
+    copy_with(thread_count(), from, to, is_left_out)
+}
+
+fn copy_with(
+    threads: usize,
+    from: &Path,
+    to: &Path,
+    is_left_out: impl Fn(&Path) -> bool + Sync,
+) -> io::Result<Copied> {
     DirBuilder::new().mode(0o700).create(to)?;
     let copy = Copy {
         source: Tree::open(from)?,
@@ -55,15 +65,8 @@ pub(super) fn copy_tree(
         data: FileData::default(),
         names: Mutex::default(),
     };
-    let done = work_through(vec![Task::Folder(PathBuf::new())], |task| match task {
-        Task::Folder(path) => copy.folder(path, &is_left_out),
-        Task::Files(folder, files) => Ok((copy.files(&folder, files)?, Vec::new())),
-        Task::LeftOut(path) => {
-            let (seen, inner) = look_through(&copy.source, path, |_| false)?;
-            let inner = inner.into_iter().map(Task::LeftOut).collect();
-            Ok((Done::looked(seen), inner))
-        }
-    })?;
+    let root = vec![Task::Folder(PathBuf::new())];
+    let done = work_through(threads, root, |task| copy.step(task, &is_left_out))?;
     let mut folders: Vec<(PathBuf, Statx)> = Vec::new();
     let (mut files, mut parts) = (0, Vec::new());
     for one in done {
@@ -82,7 +85,7 @@ pub(super) fn copy_tree(
 /// A part of the work.
 enum Task {
     Folder(PathBuf),
-    /// Some of the files of a folder.
+    /// Some of the files of a folder. It stays open until the last of them is copied.
     Files(Arc<Pair>, Vec<Entry>),
     /// A folder that is only looked at.
     LeftOut(PathBuf),
@@ -124,19 +127,36 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
+    fn step(
+        &self,
+        task: Task,
+        is_left_out: impl Fn(&Path) -> bool,
+    ) -> io::Result<Step<Task, Done>> {
+        match task {
+            Task::Folder(path) => self.folder(path, is_left_out),
+            Task::Files(folder, files) => Ok(Step::last(self.files(&folder, files)?)),
+            Task::LeftOut(path) => {
+                let (seen, inner) = look_through(&self.source, path, |_| false)?;
+                let (first, later) = (Vec::new(), inner.into_iter().map(Task::LeftOut).collect());
+                let done = Done::looked(seen);
+                Ok(Step { done, first, later })
+            }
+        }
+    }
+
     /// Makes the folders in a folder, and copies its files or leaves them to further tasks.
     fn folder(
         &self,
         path: PathBuf,
         is_left_out: impl Fn(&Path) -> bool,
-    ) -> io::Result<(Done, Vec<Task>)> {
+    ) -> io::Result<Step<Task, Done>> {
         let pair = Pair {
             source: self.source.folder(&path)?,
             target: self.target.readable(&path)?,
             path,
         };
         let look = look_at(&pair.source)?;
-        let (mut files, mut seen, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut files, mut seen, mut later) = (Vec::new(), Vec::new(), Vec::new());
         for entry in self.source.list(&pair.source)? {
             let path = entry.path(&pair.path);
             let is_left_out = pair.path.as_os_str().is_empty() && is_left_out(&path);
@@ -147,10 +167,10 @@ impl Copy<'_> {
             }
             let found = look_in(&pair.source, &entry)?;
             match kind_of(&found) {
-                FileType::Directory if is_left_out => tasks.push(Task::LeftOut(path)),
+                FileType::Directory if is_left_out => later.push(Task::LeftOut(path)),
                 FileType::Directory => {
                     mkdirat(&pair.target, &entry.name, Mode::RWXU)?;
-                    tasks.push(Task::Folder(path));
+                    later.push(Task::Folder(path));
                 }
                 FileType::RegularFile | FileType::Symlink if is_left_out => {}
                 kind => {
@@ -161,16 +181,13 @@ impl Copy<'_> {
             seen.push(Mark::of(entry.name, &found));
         }
         let pair = Arc::new(pair);
-        let mine = files.split_off(files.len().saturating_sub(FILES_A_TASK));
-        // The last tasks begin first: so few folders are open at a time.
-        while !files.is_empty() {
-            let some = files.split_off(files.len().saturating_sub(FILES_A_TASK));
-            tasks.push(Task::Files(Arc::clone(&pair), some));
-        }
-        let mut done = self.files(&pair, mine)?;
+        let mut parts = parts_of(files, FILES_A_TASK).into_iter();
+        let mut done = self.files(&pair, parts.next().unwrap_or_default())?;
+        let files = parts.map(|part| Task::Files(Arc::clone(&pair), part));
+        let first = files.collect();
         done.seen.push((pair.path.clone(), seen));
         done.folder = Some((pair.path.clone(), look));
-        Ok((done, tasks))
+        Ok(Step { done, first, later })
     }
 
     fn files(&self, folder: &Pair, files: Vec<Entry>) -> io::Result<Done> {
@@ -379,8 +396,8 @@ mod tests {
     #[test]
     fn threads_that_share_a_large_folder_make_the_same_tree() {
         let folder = tempfile::tempdir().unwrap();
-        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-        for number in 0..=3 * FILES_A_TASK {
+        let from = folder.path().join("from");
+        for number in 0..=3 * FILES_A_TASK.get() {
             let inner = from.join(format!("a/{}/b", number % 7));
             fs::create_dir_all(&inner).unwrap();
             let old = from.join(format!("a/{number}.txt"));
@@ -397,11 +414,15 @@ mod tests {
         fs::write(&program, "run").unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
         let before = described(&from);
-        let copied = copy_tree(&from, &to, |_| false).unwrap();
-        assert_eq!(described(&to), before);
-        assert_eq!(copied.source, Marks::of(&from, |_| false).unwrap());
         let files = before.values().filter(|(_, _, links, _)| *links > 0);
-        assert_eq!(copied.files, files.count());
+        let files = files.count();
+        for threads in [1, 2, 8] {
+            let to = folder.path().join(format!("to-{threads}"));
+            let copied = copy_with(threads, &from, &to, |_| false).unwrap();
+            assert_eq!(described(&to), before, "{threads} threads");
+            assert_eq!(copied.source, Marks::of(&from, |_| false).unwrap());
+            assert_eq!(copied.files, files, "{threads} threads");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::entries::{Tree, kind_of, look_in, odd};
 use crate::hex::hex;
-use crate::threads::work_through;
+use crate::threads::{Step, thread_count, work_through};
 
 /// What a folder looks like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,8 +90,10 @@ impl Marks {
     /// When something cannot be read, is neither a file, a link nor a folder, or there is too much.
     pub(super) fn of(root: &Path, is_left_out: impl Fn(&Path) -> bool + Sync) -> io::Result<Self> {
         let tree = Tree::open(root)?;
-        let parts = work_through(vec![PathBuf::new()], |folder| {
-            look_through(&tree, folder, &is_left_out)
+        let parts = work_through(thread_count(), vec![PathBuf::new()], |folder| {
+            let (done, later) = look_through(&tree, folder, &is_left_out)?;
+            let first = Vec::new();
+            Ok::<_, io::Error>(Step { done, first, later })
         })?;
         Ok(Self::from_parts(parts))
     }
