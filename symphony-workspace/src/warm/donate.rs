@@ -95,7 +95,7 @@ fn donate(
     match fs::rename(root, &tree) {
         // The worktrees are on another file system.
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            copy_tree(root, &tree, |_| false)?;
+            copy_tree(root, &tree, &[])?;
         }
         renamed => renamed?,
     }

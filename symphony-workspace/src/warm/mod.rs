@@ -5,6 +5,7 @@
 //! compared with the commit by contents.
 
 mod changes;
+mod copy_entry;
 mod copy_tree;
 mod donate;
 mod entries;

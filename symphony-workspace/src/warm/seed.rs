@@ -113,12 +113,9 @@ fn copy(
     let failed = |source| WorkspaceError::io("copy build output to", path, source);
     let held = pool.hold(generation).map_err(failed)?;
     let held = held.ok_or(ColdReason::NoGeneration)?;
-    let is_dropped = |entry: &Path| {
-        let mut dropped = generation.folders.iter();
-        let is = |name: &String| entry == Path::new(name) && !keep.contains(&name.as_str());
-        dropped.any(is)
-    };
-    let copied = copy_tree(&held.tree, path, is_dropped).map_err(failed)?;
+    let dropped = generation.folders.iter().map(String::as_str);
+    let dropped: Vec<&str> = dropped.filter(|name| !keep.contains(name)).collect();
+    let copied = copy_tree(&held.tree, path, &dropped).map_err(failed)?;
     if copied.source.digest != generation.digest {
         return Err(ColdReason::Altered.into());
     }
@@ -174,8 +171,10 @@ fn touch(
     Ok(())
 }
 
-/// Checks that there is nothing but the files of the commit and the kept folders, and that git ignores those. Git notes how
-/// the files look that were touched, so that no command of a gate has to compare them.
+/// Checks that there is nothing but the files of the commit and the kept folders, and that git ignores those.
+///
+/// Git notes in the index how the files look that were touched. A later command compares their contents only if they were touched
+/// in the second in which the index was written: git does not trust the time of a file that is not older than the index.
 fn require_clean(git: &Git, keep: &[&str]) -> Result<(), Refused> {
     let status = git
         .command("status")
