@@ -14,7 +14,7 @@ use rustix::fs::{
 use rustix::io::retry_on_intr;
 
 use super::entries::{Entry, kind_of, look_at, look_in, odd};
-use super::file_data::FileData;
+use super::file_data::{FileData, Small};
 use crate::linux::Folder;
 
 /// A folder and its copy, both open: a name in them leads nowhere else, whatever happens to the folders above.
@@ -22,6 +22,7 @@ pub(super) struct Pair {
     pub(super) path: PathBuf,
     pub(super) source: OwnedFd,
     pub(super) target: OwnedFd,
+    pub(super) small: Small,
 }
 
 /// What a copy gets besides data.
@@ -102,7 +103,7 @@ impl Target {
         let target = self.create(folder, entry, &found)?;
         if let Some(target) = &target {
             let size = found.stx_size;
-            self.data.copy(&source, target, size)?;
+            self.data.copy(&source, target, size, folder.small)?;
         }
         Ok(WithData {
             source,
@@ -209,6 +210,7 @@ mod tests {
                 source: open("from").readable(Path::new(path)).unwrap(),
                 target: open("to").readable(Path::new(path)).unwrap(),
                 path: path.into(),
+                small: Small::Copied,
             }
         }
 

@@ -15,11 +15,21 @@ use rustix::fs::{FileType, Mode, Statx, mkdirat};
 
 use super::copy_entry::{Attributes, Pair, Target, link};
 use super::entries::{Entry, Tree, kind_of, look_at, look_in, odd};
+use super::file_data::Small;
 use super::marks::{Mark, Marks, Part, look_through};
 use crate::threads::{Step, parts_of, thread_count, work_through};
 
 /// The most files of one task: a folder of build output has thousands, and several threads should share them.
 const FILES_A_TASK: NonZero<usize> = NonZero::new(128).expect("128 is not zero");
+
+/// What is copied in another way than the rest. The names are those of entries of the root.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Exceptions<'a> {
+    /// Entries that are not copied.
+    pub(super) left_out: &'a [&'a str],
+    /// Folders whose contents git does not compare, so that small files are shared there, too.
+    pub(super) not_compared: &'a [&'a str],
+}
 
 /// What a copy took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,22 +43,22 @@ pub(super) struct Copied {
     pub(super) source: Marks,
 }
 
-/// Copies a folder to a path where nothing is yet, without the entries of its root that are `left_out`.
+/// Copies a folder to a path where nothing is yet.
 ///
 /// Files that are one file under several names are one again in the copy.
 ///
 /// # Errors
 /// When something cannot be read or written, or is neither a file, a link nor a folder. Then the copy is incomplete.
-pub(super) fn copy_tree(from: &Path, to: &Path, left_out: &[&str]) -> io::Result<Copied> {
-    copy_with(thread_count(), from, to, left_out)
+pub(super) fn copy_tree(from: &Path, to: &Path, exceptions: Exceptions) -> io::Result<Copied> {
+    copy_with(thread_count(), from, to, exceptions)
 }
 
-fn copy_with(threads: usize, from: &Path, to: &Path, left_out: &[&str]) -> io::Result<Copied> {
+fn copy_with(threads: usize, from: &Path, to: &Path, exceptions: Exceptions) -> io::Result<Copied> {
     DirBuilder::new().mode(0o700).create(to)?;
     let copy = Copy {
         source: Tree::open(from)?,
         target: Target::open(to)?,
-        left_out,
+        exceptions,
     };
     let root = vec![Task::Folder(PathBuf::new())];
     let done = work_through(threads, root, |task| copy.step(task))?;
@@ -89,7 +99,7 @@ struct Done {
 struct Copy<'a> {
     source: Tree,
     target: Target,
-    left_out: &'a [&'a str],
+    exceptions: Exceptions<'a>,
 }
 
 impl Copy<'_> {
@@ -115,6 +125,7 @@ impl Copy<'_> {
         let pair = Pair {
             source: self.source.folder(&path)?,
             target: self.target.folder(&path)?,
+            small: self.small_files_in(&path),
             path,
         };
         let look = look_at(&pair.source)?;
@@ -155,8 +166,17 @@ impl Copy<'_> {
 
     fn is_left_out(&self, folder: &Path, entry: &Entry) -> bool {
         let name = entry.name.as_bytes();
-        let mut left_out = self.left_out.iter();
+        let mut left_out = self.exceptions.left_out.iter();
         folder.as_os_str().is_empty() && left_out.any(|other| other.as_bytes() == name)
+    }
+
+    fn small_files_in(&self, folder: &Path) -> Small {
+        let mut roots = self.exceptions.not_compared.iter();
+        if roots.any(|root| folder.starts_with(root)) {
+            Small::Shared
+        } else {
+            Small::Copied
+        }
     }
 
     fn files(&self, folder: &Pair, files: Vec<Entry>) -> io::Result<Done> {
@@ -207,6 +227,11 @@ mod tests {
 
     use super::*;
 
+    const SKIPPED: Exceptions = Exceptions {
+        left_out: &["skipped"],
+        not_compared: &[],
+    };
+
     fn time(path: &Path) -> (i64, i64) {
         let meta = fs::symlink_metadata(path).unwrap();
         (meta.mtime(), meta.mtime_nsec())
@@ -234,7 +259,7 @@ mod tests {
         filetime::set_symlink_file_times(from.join("a/link"), old, old).unwrap();
         mode("a/b", 0o555);
 
-        let copied = copy_tree(&from, &to, &["skipped"]).unwrap();
+        let copied = copy_tree(&from, &to, SKIPPED).unwrap();
         assert_eq!(copied.files, 3);
         assert!(!to.join("skipped").exists());
         for path in [
@@ -267,7 +292,7 @@ mod tests {
         let (from, to) = (folder.path().join("from"), folder.path().join("to"));
         fs::create_dir(&from).unwrap();
         fs::create_dir(&to).unwrap();
-        assert!(copy_tree(&from, &to, &[]).is_err());
+        assert!(copy_tree(&from, &to, Exceptions::default()).is_err());
     }
 
     /// Kind and mode, time, number of names, and contents.
@@ -316,9 +341,13 @@ mod tests {
         let before = described(&from);
         let files = before.values().filter(|(_, _, links, _)| *links > 0);
         let files = files.count();
-        for threads in [1, 2, 8] {
+        for (threads, not_compared) in [(1, &[][..]), (2, &["a"]), (8, &[])] {
             let to = folder.path().join(format!("to-{threads}"));
-            let copied = copy_with(threads, &from, &to, &[]).unwrap();
+            let exceptions = Exceptions {
+                not_compared,
+                ..Exceptions::default()
+            };
+            let copied = copy_with(threads, &from, &to, exceptions).unwrap();
             assert_eq!(described(&to), before, "{threads} threads");
             assert_eq!(copied.source, Marks::of(&from, |_| false).unwrap());
             assert_eq!(copied.files, files, "{threads} threads");
@@ -332,7 +361,7 @@ mod tests {
         fs::create_dir_all(from.join("skipped/a")).unwrap();
         fs::write(from.join("skipped/a/file"), "1").unwrap();
         fs::write(from.join("file"), "1").unwrap();
-        let copied = copy_tree(&from, &to, &["skipped"]).unwrap();
+        let copied = copy_tree(&from, &to, SKIPPED).unwrap();
         assert_eq!(copied.source, Marks::of(&from, |_| false).unwrap());
         assert_eq!((copied.source.entries, copied.files), (4, 1));
         assert!(!to.join("skipped").exists());
@@ -347,17 +376,17 @@ mod tests {
             fs::write(from.join(format!("{number}/a/file")), "1").unwrap();
         }
         let _socket = std::os::unix::net::UnixListener::bind(from.join("7/a/socket")).unwrap();
-        let error = copy_tree(&from, &to, &[]).unwrap_err();
+        let error = copy_tree(&from, &to, Exceptions::default()).unwrap_err();
         let expected = "7/a/socket is neither a file, a link nor a folder";
         assert_eq!(error.to_string(), expected);
     }
 
-    fn copy_of<'a>(from: &Path, to: &Path, left_out: &'a [&'a str]) -> Copy<'a> {
+    fn copy_of<'a>(from: &Path, to: &Path, exceptions: Exceptions<'a>) -> Copy<'a> {
         fs::create_dir(to).unwrap();
         Copy {
             source: Tree::open(from).unwrap(),
             target: Target::open(to).unwrap(),
-            left_out,
+            exceptions,
         }
     }
 
@@ -371,13 +400,29 @@ mod tests {
         for number in 0..=2 * FILES_A_TASK.get() {
             fs::write(from.join(format!("{number}")), "1").unwrap();
         }
-        let step = copy_of(&from, &to, &["skipped"])
-            .folder(PathBuf::new())
-            .unwrap();
+        let step = copy_of(&from, &to, SKIPPED).folder(PathBuf::new()).unwrap();
         let is_open = |task: &Task| matches!(task, Task::Files(..));
         assert_eq!((step.first.len(), step.later.len()), (2, 3));
         assert!(step.first.iter().all(is_open));
         assert!(!step.later.iter().any(is_open));
+    }
+
+    #[test]
+    fn small_files_are_shared_only_where_git_compares_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        let exceptions = Exceptions {
+            not_compared: &["target"],
+            ..Exceptions::default()
+        };
+        let copy = copy_of(&from, &to, exceptions);
+        for path in ["", "src", "src/target", "targets"] {
+            assert_eq!(copy.small_files_in(Path::new(path)), Small::Copied);
+        }
+        for path in ["target", "target/debug/deps"] {
+            assert_eq!(copy.small_files_in(Path::new(path)), Small::Shared);
+        }
     }
 
     /// Something else can take the place of a folder after the one above has been listed.
@@ -391,7 +436,7 @@ mod tests {
         }
         fs::write(outside.join("secret"), "1").unwrap();
         symlink(&outside, from.join("folder")).unwrap();
-        let copy = copy_of(&from, &to, &[]);
+        let copy = copy_of(&from, &to, Exceptions::default());
         fs::create_dir(to.join("folder")).unwrap();
         assert!(copy.folder("folder".into()).is_err());
         assert!(look_through(&copy.source, "folder".into(), |_| false).is_err());

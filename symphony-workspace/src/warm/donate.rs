@@ -9,7 +9,7 @@ use symphony_core::Timestamp;
 use symphony_core::warm::{Ecosystem, GenerationKey, KeptFolder, folders_of};
 
 use super::changes::tracked_in_kept;
-use super::copy_tree::copy_tree;
+use super::copy_tree::{Exceptions, copy_tree};
 use super::marks::Marks;
 use super::packages::{PackageMarks, has_own_source};
 use super::pool::{Generation, TREE, WarmPool};
@@ -95,7 +95,7 @@ fn donate(
     match fs::rename(root, &tree) {
         // The worktrees are on another file system.
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            copy_tree(root, &tree, &[])?;
+            copy_tree(root, &tree, Exceptions::default())?;
         }
         renamed => renamed?,
     }

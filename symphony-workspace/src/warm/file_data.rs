@@ -7,12 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::ioctl_ficlone;
 use rustix::io::retry_on_intr;
 
-/// Up to this size, a file is read and written. On XFS a reflink takes 24 µs, and a copy of 4 KiB 27, of 32 KiB 35 and of
-/// 256 KiB 97. But the copy is in memory, where git finds it when it compares the contents: it reads 4 KiB of one in 7 µs, and of
-/// a reflink, which the kernel knows nothing of, in 80.
+/// Up to this size, a file is small. On XFS a reflink takes 24 µs, and a copy of 4 KiB 27, of 32 KiB 35 and of 256 KiB 97.
 const SMALL_BYTES_MAX: u64 = 32 * 1024;
 /// How much is read at once.
 const BUFFER_BYTES: usize = 16 * 1024;
+
+/// What is done with small files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Small {
+    /// They are read and written, for git, which then compares their contents: it finds a copy in memory and reads 4 KiB of it in
+    /// 7 µs, and of a reflink, which the kernel knows nothing of, in 80.
+    Copied,
+    /// They are shared like large ones, which takes no space.
+    Shared,
+}
 
 /// How data is copied.
 #[derive(Debug)]
@@ -36,16 +44,23 @@ impl FileData {
 
     /// Copies the data of a file of some size to an empty one. Large ones are copied by reflink until the file system refuses
     /// one, which it then does for all.
-    pub(super) fn copy(&self, mut source: &File, mut target: &File, size: u64) -> io::Result<()> {
-        if size <= SMALL_BYTES_MAX {
-            return copy_small(source, target);
-        }
-        if self.is_by_reflink() {
+    pub(super) fn copy(
+        &self,
+        mut source: &File,
+        mut target: &File,
+        size: u64,
+        small: Small,
+    ) -> io::Result<()> {
+        let is_small = size <= SMALL_BYTES_MAX;
+        if self.is_by_reflink() && !(is_small && small == Small::Copied) {
             match retry_on_intr(|| ioctl_ficlone(target, source)).map_err(io::Error::from) {
                 Ok(()) => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::StorageFull => return Err(error),
                 Err(_) => self.by_reflink.store(false, Ordering::Relaxed),
             }
+        }
+        if is_small {
+            return copy_small(source, target);
         }
         // The kernel copies between two files without a buffer of ours.
         io::copy(&mut source, &mut target).map(drop)
@@ -83,9 +98,11 @@ mod tests {
             fs::write(&from, &bytes).unwrap();
             // The size may have grown since it was asked for.
             for known in [size as u64, 0] {
-                let (source, target) = (File::open(&from).unwrap(), File::create(&to).unwrap());
-                data.copy(&source, &target, known).unwrap();
-                assert_eq!(fs::read(&to).unwrap(), bytes, "{size} bytes");
+                for small in [Small::Copied, Small::Shared] {
+                    let (source, target) = (File::open(&from).unwrap(), File::create(&to).unwrap());
+                    data.copy(&source, &target, known, small).unwrap();
+                    assert_eq!(fs::read(&to).unwrap(), bytes, "{size} bytes");
+                }
             }
         }
     }

@@ -10,7 +10,7 @@ use symphony_core::Timestamp;
 use symphony_core::warm::{ColdReason, SeedFacts, plan_seed, to_touch};
 
 use super::changes::{build_scripts, changes_between, tracked_in_kept};
-use super::copy_tree::copy_tree;
+use super::copy_tree::{Exceptions, copy_tree};
 use super::pool::{Generation, WarmPool};
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
@@ -115,7 +115,11 @@ fn copy(
     let held = held.ok_or(ColdReason::NoGeneration)?;
     let dropped = generation.folders.iter().map(String::as_str);
     let dropped: Vec<&str> = dropped.filter(|name| !keep.contains(name)).collect();
-    let copied = copy_tree(&held.tree, path, &dropped).map_err(failed)?;
+    let exceptions = Exceptions {
+        left_out: &dropped,
+        not_compared: keep,
+    };
+    let copied = copy_tree(&held.tree, path, exceptions).map_err(failed)?;
     if copied.source.digest != generation.digest {
         return Err(ColdReason::Altered.into());
     }
