@@ -129,7 +129,7 @@ fn a_generation_that_something_wrote_to_is_not_used() {
     assert_eq!(refused, ColdReason::NoGeneration);
 }
 
-/// `diff-files` compares no contents, so that it lists each file whose looks the index does not know.
+/// `diff-files` lists a file whose looks the index does not know even if the contents are the same.
 #[test]
 fn the_index_knows_how_files_look_that_were_touched() {
     let warm = Warm::new();
