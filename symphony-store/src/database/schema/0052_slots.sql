@@ -1,2 +1,2 @@
--- How many runs a worker can have at once: as many may wait for it. It says so when it shows itself next.
+-- How many runs a worker can have at once. It says so when it shows itself next.
 ALTER TABLE worker ADD COLUMN slots INTEGER NOT NULL DEFAULT 0;
