@@ -163,6 +163,15 @@ pub enum RunTarget {
     Project,
 }
 
+/// What has a number of attempts, which failed runs use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptsOf {
+    /// An issue, with those who judge what was done on it.
+    Issue(IssueId),
+    /// A phase of a plan.
+    Phase(PlanId, PlanPhaseId),
+}
+
 impl RunTarget {
     /// Returns the issue the run is about.
     pub const fn issue(&self) -> Option<&IssueId> {
@@ -173,9 +182,18 @@ impl RunTarget {
         }
     }
 
-    /// Returns whether failed runs on it use attempts: those on an issue, also in review, and on a phase of a plan.
-    pub const fn has_attempts(&self) -> bool {
-        self.issue().is_some() || matches!(self, Self::PlanPhase(..))
+    /// Returns whose attempt a failed run of an agent on it uses; `None` for gates, intake, what works on a project, and a plan in review.
+    pub fn attempts_of(&self, agent: &AgentType) -> Option<AttemptsOf> {
+        if matches!(agent, AgentType::Gates | AgentType::Intake) {
+            return None;
+        }
+        match (self, self.issue()) {
+            (_, Some(issue)) => Some(AttemptsOf::Issue(issue.clone())),
+            (Self::PlanPhase(plan, phase), None) => {
+                Some(AttemptsOf::Phase(plan.clone(), phase.clone()))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the plan the run is about.
@@ -280,6 +298,47 @@ pub struct RunError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gates_intake_and_work_on_a_project_use_no_attempt() {
+        let issue = || IssueId::parse("SYM-1").unwrap();
+        let plan = PlanId::parse("p1").unwrap();
+        let phase = PlanPhaseId::parse("build").unwrap();
+        let (of_issue, of_plan) = (
+            PullRequestOf::Issue(issue()),
+            PullRequestOf::Plan(plan.clone()),
+        );
+        let number = PrId::new(1);
+        let issue_pays = Some(AttemptsOf::Issue(issue()));
+        let phase_pays = Some(AttemptsOf::Phase(plan.clone(), phase.clone()));
+        for (target, agent, expected) in [
+            (
+                RunTarget::Issue(issue()),
+                AgentType::Worker,
+                issue_pays.clone(),
+            ),
+            (RunTarget::Issue(issue()), AgentType::Intake, None),
+            (
+                RunTarget::PullRequest(of_issue.clone(), number),
+                AgentType::Judge,
+                issue_pays,
+            ),
+            (RunTarget::Gates(of_issue, number), AgentType::Gates, None),
+            (
+                RunTarget::PullRequest(of_plan, number),
+                AgentType::Judge,
+                None,
+            ),
+            (
+                RunTarget::PlanPhase(plan, phase),
+                AgentType::Worker,
+                phase_pays,
+            ),
+            (RunTarget::Project, AgentType::Scanner, None),
+        ] {
+            assert_eq!(target.attempts_of(&agent), expected, "{target:?} {agent}");
+        }
+    }
 
     #[test]
     fn only_a_tight_sandbox_without_a_judges_shell_protects() {

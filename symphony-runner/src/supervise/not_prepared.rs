@@ -1,8 +1,8 @@
 //! What a run comes to whose preparation failed.
 
-use symphony_core::agent::AgentType;
 use symphony_core::exit_handling::{ExitFault, is_unprepared};
 use symphony_core::failure::ErrorClass;
+use symphony_core::run::AttemptsOf;
 use symphony_mcp::StoreThread;
 
 use super::Job;
@@ -22,13 +22,9 @@ pub(super) async fn not_prepared(
 ) -> Result<AgentOutcome, RunnerError> {
     let mut outcome = AgentOutcome::not_started(error);
     let class = outcome.error.as_ref().map(|error| error.class);
-    // Intake has no attempts.
-    if !class.is_some_and(|class| may_be_of_the_machine(error, class))
-        || job.run.agent == AgentType::Intake
-    {
-        return Ok(outcome);
-    }
-    if uses_no_attempt(job, store, error).await?
+    if class.is_some_and(|class| may_be_of_the_machine(error, class))
+        && let Some(of) = job.run.target.attempts_of(&job.run.agent)
+        && uses_no_attempt(job, store, error, of).await?
         && let Some(error) = &mut outcome.error
     {
         error.class = ErrorClass::NotPrepared;
@@ -42,16 +38,16 @@ async fn uses_no_attempt(
     job: &Job<'_>,
     store: &StoreThread,
     error: &RunnerError,
+    of: AttemptsOf,
 ) -> Result<bool, RunnerError> {
-    let (target, fault) = (job.run.target.clone(), error.exit_fault());
+    let fault = error.exit_fault();
     if fault != ExitFault::Git {
-        return Ok(target.has_attempts() && is_unprepared(fault, 1));
+        return Ok(is_unprepared(fault, 1));
     }
     let before = when_there_is_space(job, store, "the run ends", move |store| {
-        store.unprepared_before(&target)
+        store.unprepared_before(&of)
     });
-    let before = before.await?;
-    Ok(before.is_some_and(|before| is_unprepared(fault, before.saturating_add(1))))
+    Ok(is_unprepared(fault, before.await?.saturating_add(1)))
 }
 
 /// Whether the machine, or git, may be the reason of a failure, and not the task. [`RunnerError::exit_fault`] says whose it is.

@@ -3,7 +3,7 @@
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
-use symphony_core::run::RunTarget;
+use symphony_core::run::AttemptsOf;
 
 use crate::database::open::Store;
 use crate::db::{Connection, Params, params};
@@ -13,18 +13,16 @@ use crate::error::StoreError;
 const RUNS_MAX: u32 = 100;
 
 impl Store {
-    /// Returns how many of the newest runs in a row on the target's issue or plan phase could not be prepared; gates
-    /// and live runs do not count. `None` for a target without attempts: a project, or a plan in review.
+    /// Returns how many of the newest runs in a row on an issue or a plan's phase could not be prepared; gates and live runs do not count.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn unprepared_before(&self, target: &RunTarget) -> Result<Option<u32>, StoreError> {
-        match (target, target.issue()) {
-            (_, Some(issue)) => unprepared_in_a_row(&self.conn, issue).map(Some),
-            (RunTarget::PlanPhase(plan, phase), None) => {
-                unprepared_phases_in_a_row(&self.conn, plan, phase, None).map(Some)
+    pub fn unprepared_before(&self, of: &AttemptsOf) -> Result<u32, StoreError> {
+        match of {
+            AttemptsOf::Issue(issue) => unprepared_in_a_row(&self.conn, issue),
+            AttemptsOf::Phase(plan, phase) => {
+                unprepared_phases_in_a_row(&self.conn, plan, phase, None)
             }
-            _ => Ok(None),
         }
     }
 }
