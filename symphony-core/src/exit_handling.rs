@@ -13,8 +13,9 @@ use crate::retry::after;
 pub const EXIT_WAIT_FIRST_MS: u64 = 5_000;
 /// Longest wait, in milliseconds.
 pub const EXIT_WAIT_MAX_MS: u64 = 600_000;
-/// Tries if git refused: what an agent left may be the reason, and then the next try fails, too.
-pub const GIT_TRIES_MAX: u32 = 4;
+/// Tries if git refused, or the database's server refused to prepare a run: what an agent left may be the reason, and then the next try
+/// fails, too.
+pub const REFUSED_TRIES_MAX: u32 = 4;
 /// Tries if the machine was the reason: more than an hour, including all waits.
 pub const MACHINE_TRIES_MAX: u32 = 12;
 
@@ -23,8 +24,8 @@ pub const MACHINE_TRIES_MAX: u32 = 12;
 pub enum ExitFault {
     /// What is in the worktree: the next try would find the same.
     Work,
-    /// Git refused.
-    Git,
+    /// Git refused, or in the preparation of a run the database's server.
+    Refused,
     /// Git was killed or too slow, a lock is taken, a file cannot be read or written, the database does not answer.
     Machine,
 }
@@ -42,7 +43,7 @@ pub enum AfterFault {
 pub fn after_fault(fault: ExitFault, tries: u32, wait_max_ms: u64) -> AfterFault {
     let tries_max = match fault {
         ExitFault::Work => 0,
-        ExitFault::Git => GIT_TRIES_MAX,
+        ExitFault::Refused => REFUSED_TRIES_MAX,
         ExitFault::Machine => MACHINE_TRIES_MAX,
     };
     if tries >= tries_max {
@@ -53,11 +54,11 @@ pub fn after_fault(fault: ExitFault, tries: u32, wait_max_ms: u64) -> AfterFault
 }
 
 /// Returns whether a run whose preparation failed uses no attempt, after `tries` such runs in a row, including this
-/// one. If git refused, what an earlier agent left may be the reason: then it counts in the end.
+/// one. If git or the server refused, what an earlier agent left may be the reason: then it counts in the end.
 pub const fn is_unprepared(fault: ExitFault, tries: u32) -> bool {
     match fault {
         ExitFault::Work => false,
-        ExitFault::Git => tries < GIT_TRIES_MAX,
+        ExitFault::Refused => tries < REFUSED_TRIES_MAX,
         ExitFault::Machine => true,
     }
 }
@@ -103,9 +104,9 @@ mod tests {
         let max = u64::MAX;
         for (fault, tries, wait_max_ms, expected) in [
             (ExitFault::Work, 1, max, GiveUp),
-            (ExitFault::Git, 1, max, Again(5_000)),
-            (ExitFault::Git, 3, max, Again(20_000)),
-            (ExitFault::Git, 4, max, GiveUp),
+            (ExitFault::Refused, 1, max, Again(5_000)),
+            (ExitFault::Refused, 3, max, Again(20_000)),
+            (ExitFault::Refused, 4, max, GiveUp),
             (ExitFault::Machine, 1, max, Again(5_000)),
             (ExitFault::Machine, 7, max, Again(320_000)),
             (ExitFault::Machine, 8, max, Again(600_000)),
@@ -130,8 +131,8 @@ mod tests {
         assert_eq!(unprepared_wait_ms(0, 300_000), 5_000);
         for (fault, tries, expected) in [
             (ExitFault::Work, 1, false),
-            (ExitFault::Git, 3, true),
-            (ExitFault::Git, 4, false),
+            (ExitFault::Refused, 3, true),
+            (ExitFault::Refused, 4, false),
             (ExitFault::Machine, 400, true),
         ] {
             assert_eq!(is_unprepared(fault, tries), expected, "{fault:?} {tries}");

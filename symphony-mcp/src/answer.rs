@@ -98,6 +98,7 @@ impl From<StoreError> for ToolError {
             StoreError::Busy(_) | StoreError::Unreachable(_) | StoreError::NoAnswer { .. } => {
                 " Call again in a moment."
             }
+            StoreError::Overtaxed(_) => " Call again in a moment, and ask for less if that fails.",
             StoreError::Unknown(_) => " Read what is there before you call again.",
             StoreError::Superseded { .. } => " Stop working: another run took over.",
             StoreError::NotFound { what: "issue", .. } => " Use `list_issues` to find identifiers.",

@@ -99,6 +99,10 @@ pub enum StoreError {
     /// Another process kept the database locked for longer than the wait.
     #[error("the database is busy: another process held its lock for more than 10 s")]
     Busy(#[source] DbError),
+    /// The server of the database could not carry out a statement, for want of time, memory or a disk that answers. Nothing was stored. The
+    /// same may succeed later, unless the statement itself asks for too much.
+    #[error("the database's server could not carry out a statement: {0}")]
+    Overtaxed(#[source] DbError),
     /// The server of the database cannot be reached, or the connection to it broke before anything was stored. It can be repeated.
     #[error("the database cannot be reached: {0}")]
     Unreachable(#[source] DbError),
@@ -200,6 +204,8 @@ impl From<DbError> for StoreError {
             Fault::Damaged | Fault::NotADatabase => Self::Damaged(error),
             #[cfg(feature = "postgres")]
             Fault::Lost | Fault::Unreachable => Self::Unreachable(error),
+            #[cfg(feature = "postgres")]
+            Fault::Overtaxed => Self::Overtaxed(error),
             #[cfg(feature = "postgres")]
             Fault::Unknown => Self::Unknown(error),
             Fault::NoAccess | Fault::NoRows | Fault::Other => Self::Database(error),

@@ -449,7 +449,7 @@ impl WorkspaceError {
     /// Returns what stopped exit handling.
     pub fn exit_fault(&self) -> ExitFault {
         match self {
-            Self::Git { code: Some(_), .. } => ExitFault::Git,
+            Self::Git { code: Some(_), .. } => ExitFault::Refused,
             Self::Git { code: None, .. }
             | Self::GitMissing { .. }
             | Self::GitTimedOut { .. }

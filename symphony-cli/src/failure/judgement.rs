@@ -190,6 +190,9 @@ pub(crate) const fn database_fix(error: &StoreError) -> &'static str {
             "`symphony status` shows what is running; try again when it has ended"
         }
         StoreError::Unreachable(_) => SERVER,
+        StoreError::Overtaxed(_) => {
+            "look at the server's load, memory, disk and log; then run the command again"
+        }
         StoreError::Unknown(_) => LOOK_FIRST,
         _ => RESTORE,
     }
@@ -259,6 +262,7 @@ fn of_store(error: &StoreError) -> Verdict {
         | StoreError::Open { .. }
         | StoreError::NotADatabase { .. }
         | StoreError::Unreachable(_)
+        | StoreError::Overtaxed(_)
         | StoreError::Unknown(_)
         | StoreError::Empty { .. }
         | StoreError::Damaged(_) => Verdict::new(Exit::Failed, database_fix(error)),

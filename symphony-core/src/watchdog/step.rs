@@ -25,8 +25,9 @@ closed_set!(
         Settle = "settle",
         /// The end of the run is recorded, and what follows from it.
         Record = "record",
-        /// The run waits for space on a full disk.
-        FullDisk = "full_disk",
+        /// The run waits for the database: its disk is full, or its server does not answer or has too much to do. The name is that of older
+        /// versions, whose supervisors may be at work during an update.
+        Database = "full_disk",
         /// The tick looks at projects, runs and locks.
         Observe = "observe",
         /// The tick carries its plan out.
@@ -51,7 +52,7 @@ impl Step {
             Self::Gates => "the gates",
             Self::Settle => "the exit handling",
             Self::Record => "recording the end of the run",
-            Self::FullDisk => "the wait for disk space",
+            Self::Database => "the wait for the database",
             Self::Observe => "reading the state of the projects",
             Self::Act => "carrying out its plan",
             Self::Plans => "moving plans on",

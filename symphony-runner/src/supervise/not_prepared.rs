@@ -4,6 +4,7 @@ use symphony_core::exit_handling::{ExitFault, is_unprepared};
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::AttemptsOf;
 use symphony_mcp::StoreThread;
+use symphony_store::StoreError;
 
 use super::Job;
 use super::outcome::AgentOutcome;
@@ -32,16 +33,16 @@ pub(super) async fn not_prepared(
     Ok(outcome)
 }
 
-/// Returns whether such a failure uses no attempt. Only where git refused, earlier runs are counted: a database that is away has failed
-/// the preparation, and is not needed to say so.
+/// Returns whether such a failure uses no attempt. Only where git or the database's server refused, earlier runs are counted: a database
+/// that is away has failed the preparation, and is not needed to say so.
 async fn uses_no_attempt(
     job: &Job<'_>,
     store: &StoreThread,
     error: &RunnerError,
     of: AttemptsOf,
 ) -> Result<bool, RunnerError> {
-    let fault = error.exit_fault();
-    if fault != ExitFault::Git {
+    let fault = fault_of(error);
+    if fault != ExitFault::Refused {
         return Ok(is_unprepared(fault, 1));
     }
     let before = when_there_is_space(job, store, "the run ends", move |store| {
@@ -50,7 +51,15 @@ async fn uses_no_attempt(
     Ok(is_unprepared(fault, before.await?.saturating_add(1)))
 }
 
-/// Whether the machine, or git, may be the reason of a failure, and not the task. [`RunnerError::exit_fault`] says whose it is.
+/// Whose a failure is. A statement that the server could not carry out may be one that this issue alone needs, so it counts in the end.
+fn fault_of(error: &RunnerError) -> ExitFault {
+    match error {
+        RunnerError::Store(StoreError::Overtaxed(_)) => ExitFault::Refused,
+        error => error.exit_fault(),
+    }
+}
+
+/// Whether the machine, or git, may be the reason of a failure, and not the task. [`fault_of`] says whose it is.
 fn may_be_of_the_machine(error: &RunnerError, class: ErrorClass) -> bool {
     match error {
         RunnerError::Workspace(_) => class == ErrorClass::WorktreeFailed,
@@ -61,15 +70,13 @@ fn may_be_of_the_machine(error: &RunnerError, class: ErrorClass) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use symphony_store::StoreError;
-
     use super::*;
 
     /// Returns whether a run that failed so uses no attempt, as the first one of an issue.
     fn is_of_no_one(error: &RunnerError) -> bool {
         let outcome = AgentOutcome::not_started(error);
         may_be_of_the_machine(error, outcome.error.unwrap().class)
-            && is_unprepared(error.exit_fault(), 1)
+            && is_unprepared(fault_of(error), 1)
     }
 
     #[test]

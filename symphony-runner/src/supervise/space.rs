@@ -7,7 +7,7 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Store, StoreError};
 
 use super::Job;
-use super::passing::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
+use super::passing::{DISK_WAIT_MAX, is_passing, look_in};
 use crate::error::RunnerError;
 
 /// Writes to the database as soon as there is space on the disk, and its server answers. `what` completes "… when the database can be
@@ -21,16 +21,17 @@ pub(super) async fn when_there_is_space<T: Send + 'static>(
     what: &'static str,
     write: impl Fn(&mut Store) -> Result<T, StoreError> + Clone + Send + 'static,
 ) -> Result<T, RunnerError> {
-    let begun = Instant::now();
+    let (begun, mut is_recorded) = (Instant::now(), false);
     loop {
         let write = write.clone();
         match store.call(move |store| write(store)).await? {
             Err(error) if is_passing(&error) && begun.elapsed() < DISK_WAIT_MAX => {
-                if matches!(error, StoreError::DiskFull(_)) && begun.elapsed() < DISK_LOOK {
-                    job.steps.enter_for(Step::FullDisk, DISK_WAIT_MAX);
+                if !is_recorded {
+                    job.steps.enter_for(Step::Database, DISK_WAIT_MAX);
+                    is_recorded = true;
                 }
                 tracing::warn!(%error, "{what} when the database can be written");
-                tokio::time::sleep(DISK_LOOK).await;
+                tokio::time::sleep(look_in(&error)).await;
             }
             written => return Ok(written?),
         }

@@ -49,6 +49,9 @@ pub(crate) enum Fault {
     /// The server cannot be reached.
     #[cfg(feature = "postgres")]
     Unreachable,
+    /// The server could not carry out a statement, for want of time, memory or a disk that answers. Nothing of the transaction is stored.
+    #[cfg(feature = "postgres")]
+    Overtaxed,
     /// The connection to the server broke while it stored something, and it could not be asked since.
     #[cfg(feature = "postgres")]
     Unknown,

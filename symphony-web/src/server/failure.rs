@@ -79,7 +79,9 @@ impl From<StoreError> for Failure {
             | StoreError::DiskFull(_)
             | StoreError::Unknown(_)
             | StoreError::Database(_) => Self::Internal(text),
-            StoreError::Unreachable(_) | StoreError::NoAnswer { .. } => Self::Unusable(text),
+            StoreError::Overtaxed(_) | StoreError::Unreachable(_) | StoreError::NoAnswer { .. } => {
+                Self::Unusable(text)
+            }
             _ => Self::Conflict(text),
         }
     }

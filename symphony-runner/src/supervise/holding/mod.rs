@@ -16,7 +16,7 @@ use symphony_core::spending::SpentSoFar;
 use symphony_store::{Beat, StoreError};
 
 pub(crate) use self::view::{Release, View};
-use super::passing::{DISK_LOOK, DISK_WAIT_MAX, is_passing};
+use super::passing::{DISK_WAIT_MAX, is_passing, look_in};
 use crate::process::boot_clock;
 
 /// The longest wait between two looks at the clock: timers rest while the machine is suspended, and the lease does not.
@@ -102,7 +102,7 @@ pub(crate) fn first_beat(
         match beat() {
             Err(error) if is_passing(&error) && begun.elapsed() < DISK_WAIT_MAX => {
                 tracing::warn!(%error, "the run begins when the database can be written");
-                std::thread::sleep(DISK_LOOK);
+                std::thread::sleep(look_in(&error));
             }
             answer => return Ok(View::begun(sent, answer?)),
         }

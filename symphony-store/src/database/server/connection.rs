@@ -15,7 +15,7 @@ use super::schema::{Found, look, prepare};
 use crate::database::migration::SCHEMA_VERSION;
 use crate::database::open::Store;
 use crate::db::Connection;
-use crate::db::postgres::{Client, ConnectError, Postgres, Server, Tls};
+use crate::db::postgres::{Client, ConnectError, Postgres, Server, Tls, is_overtaxed};
 use crate::error::StoreError;
 
 /// What the server lists its sessions as, before the schema that they use.
@@ -152,14 +152,16 @@ fn failed(address: &ServerAddress, error: &Error) -> StoreError {
     }
 }
 
-/// Decides whether a server is only away: nothing answers, it starts or stops, or all its connections are taken. `code` is its own, `cause`
-/// that of the system. A certificate that is not trusted, for example, comes as invalid data.
+/// Decides whether a server is only away: nothing answers, it starts or stops, all its connections are taken, or it lacks time, memory or a
+/// disk that answers. `code` is its own, `cause` that of the system. A certificate that is not trusted, for example, comes as invalid data.
 fn is_away(code: Option<&str>, cause: Option<io::ErrorKind>, is_closed: bool) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, PermissionDenied};
     match (code, cause) {
         // PostgreSQL's manual, "PostgreSQL Error Codes": classes 08 and 57P, and too many connections
         (Some(code), _) => {
-            code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "53300")
+            code.starts_with("08")
+                || matches!(code, "57P01" | "57P02" | "57P03" | "53300")
+                || is_overtaxed(code)
         }
         (None, Some(cause)) => !matches!(cause, InvalidData | InvalidInput | PermissionDenied),
         (None, None) => is_closed,
@@ -220,6 +222,7 @@ mod tests {
             (Some("57P03"), None, false, true),
             (Some("53300"), None, false, true),
             (Some("08006"), None, false, true),
+            (Some("53200"), None, false, true),
             (None, Some(ErrorKind::InvalidData), false, false),
             (None, Some(ErrorKind::PermissionDenied), false, false),
             (None, None, false, false),

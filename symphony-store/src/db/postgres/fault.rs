@@ -63,12 +63,19 @@ impl ServerError {
     }
 }
 
+/// Returns whether a server answers that it cannot do something now: it took longer than it may or an administrator ended it, there is no
+/// memory, or its disk does not read or write.
+pub(crate) fn is_overtaxed(code: &str) -> bool {
+    matches!(code, "57014" | "53000" | "53200" | "58030")
+}
+
 /// Returns what an error of a statement means (PostgreSQL's manual, "PostgreSQL Error Codes").
 fn fault_of(code: &str) -> Fault {
     match code {
         // not serializable, a deadlock, a lock that was waited for too long
         "40001" | "40P01" | "55P03" => Fault::Busy,
         "53100" => Fault::DiskFull,
+        code if is_overtaxed(code) => Fault::Overtaxed,
         "25006" | "42501" => Fault::NoAccess,
         "XX001" | "XX002" => Fault::Damaged,
         _ => Fault::Other,
@@ -108,6 +115,8 @@ pub(in crate::db) enum Obstacle {
     Changing,
     /// It has no connection left.
     Full,
+    /// It has no memory left, or its disk does not answer.
+    Overtaxed,
     /// It is a copy that only reads.
     Standby,
     /// It refuses the user, the password or the database's name.
@@ -121,6 +130,7 @@ impl Obstacle {
             None => Self::Down,
             Some("57P01" | "57P02" | "57P03") => Self::Changing,
             Some("53300") => Self::Full,
+            Some(code) if is_overtaxed(code) => Self::Overtaxed,
             Some(code) if code.starts_with("08") => Self::Down,
             Some(_) => Self::Refused,
         }
@@ -132,6 +142,7 @@ impl Obstacle {
             Self::Down => "no PostgreSQL server answers",
             Self::Changing => "the PostgreSQL server is starting, stopping or recovering",
             Self::Full => "the PostgreSQL server has no connection left (`max_connections`)",
+            Self::Overtaxed => "the PostgreSQL server lacks time, memory or a disk that answers",
             Self::Standby => "the PostgreSQL server is a standby, which cannot be written",
             Self::Refused => "the PostgreSQL server refuses the connection",
         }
@@ -156,7 +167,7 @@ pub(super) fn pause(
 ) -> Option<Duration> {
     let passes = match (wish, obstacle) {
         (_, Obstacle::Refused) | (Wish::First, Obstacle::Down) => false,
-        (_, Obstacle::Changing | Obstacle::Full | Obstacle::Standby)
+        (_, Obstacle::Changing | Obstacle::Full | Obstacle::Overtaxed | Obstacle::Standby)
         | (Wish::Again, Obstacle::Down) => true,
     };
     let pause = Duration::from_millis(25) * 2_u32.saturating_pow(tries.min(8));
@@ -187,12 +198,13 @@ mod tests {
 
     #[test]
     fn what_passes_is_waited_for_and_what_does_not_is_reported_at_once() {
-        use Obstacle::{Changing, Down, Full, Refused, Standby};
+        use Obstacle::{Changing, Down, Full, Overtaxed, Refused, Standby};
         let waits = |wish, obstacle| pause(wish, obstacle, 0, Duration::ZERO).is_some();
         for (obstacle, first, again) in [
             (Down, false, true),
             (Changing, true, true),
             (Full, true, true),
+            (Overtaxed, true, true),
             (Standby, true, true),
             (Refused, false, false),
         ] {
@@ -223,10 +235,29 @@ mod tests {
             (Some("57P01"), Obstacle::Changing),
             (Some("57P03"), Obstacle::Changing),
             (Some("53300"), Obstacle::Full),
+            (Some("53200"), Obstacle::Overtaxed),
             (Some("28P01"), Obstacle::Refused),
             (Some("3D000"), Obstacle::Refused),
         ] {
             assert_eq!(Obstacle::of(code), obstacle, "{code:?}");
+        }
+    }
+
+    #[test]
+    fn a_code_says_whether_the_same_statement_may_succeed_later() {
+        for (code, fault) in [
+            ("40001", Fault::Busy),
+            ("53100", Fault::DiskFull),
+            ("57014", Fault::Overtaxed),
+            ("53200", Fault::Overtaxed),
+            // a limit that is configured holds for the next try, too
+            ("53400", Fault::Other),
+            ("58030", Fault::Overtaxed),
+            ("42501", Fault::NoAccess),
+            ("XX001", Fault::Damaged),
+            ("23505", Fault::Other),
+        ] {
+            assert_eq!(fault_of(code), fault, "{code}");
         }
     }
 

@@ -28,6 +28,7 @@ use tokio_postgres::{Config, Row};
 use super::{DbError, Params, Purpose, READS_MAX};
 pub(crate) use client::{Client, ConnectError};
 pub(super) use fault::ServerError;
+pub(crate) use fault::is_overtaxed;
 use fault::{Ended, Wish, ended, is_lost};
 pub(crate) use session::{Server, quoted};
 pub(crate) use tls::Tls;

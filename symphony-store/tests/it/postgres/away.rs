@@ -129,6 +129,37 @@ fn a_full_server_is_waited_for_and_a_standby_is_named() {
 }
 
 #[test]
+fn what_the_server_gave_up_on_can_be_done_again() {
+    let Some(server) = Server::start("") else {
+        return;
+    };
+    let address = server.address();
+    let (mut store, schema) = new_store(&address);
+    // whatever keeps it, its disk for example, is a lock here
+    let keeping = server.hold(&format!("LOCK TABLE \"{schema}\".setting; SELECT 'locked'"));
+    let (error, mut store) = std::thread::scope(|scope| {
+        let writing = scope.spawn(move || (store.set_paused(&human(9), true).unwrap_err(), store));
+        server.wait_for(
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+            "1",
+        );
+        server.ask(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+        );
+        writing.join().unwrap()
+    });
+    assert!(matches!(error, StoreError::Overtaxed(_)), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "the database's server could not carry out a statement: canceling statement due to user request"
+    );
+    keeping.commit();
+    assert!(!store.is_paused().unwrap());
+    store.set_paused(&human(10), true).unwrap();
+    assert!(store.is_paused().unwrap());
+}
+
+#[test]
 fn a_server_that_is_frozen_keeps_no_one_waiting_for_ever() {
     let Some(server) = Server::start("") else {
         return;
