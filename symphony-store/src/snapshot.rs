@@ -283,7 +283,8 @@ fn load_candidates(
 const REVIEWS_SQL: &str =
     "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs, i.provider, i.model,
             i.labels, p.id AS pr, p.head_commit, p.verified_gates, p.gates_due_at, p.gates_problem, p.verdict, p.proposal IS NOT NULL AS is_proposal,
-            (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id AND j.agent <> 'gates') AS last_judged
+            (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id AND j.agent <> 'gates'
+                AND (j.status <> 'cancelled' OR j.worktree IS NOT NULL)) AS last_judged
      FROM issue i JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
 
@@ -350,7 +351,8 @@ const DELIVERIES_SQL: &str =
     "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs, i.provider, i.model,
             c.id AS claim, c.phase, c.state,
             CASE WHEN c.verdict ->> '$.kind' = 'approved' AND c.verdict ->> '$.commit' = c.head_commit THEN 1 ELSE 0 END AS is_approved,
-            (SELECT max(started_at) FROM run j WHERE j.claim = c.id) AS last_judged
+            (SELECT max(started_at) FROM run j WHERE j.claim = c.id
+                AND (j.status <> 'cancelled' OR j.worktree IS NOT NULL)) AS last_judged
      FROM issue i JOIN phase_claim c ON c.issue = i.id AND c.open = 1
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
 

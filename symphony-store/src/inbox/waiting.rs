@@ -143,13 +143,15 @@ const UNPREPARED_MIN: u32 = 3;
 /// Issues whose newest run could not be prepared. Those in `todo` have a scheduled retry then. The cross join reads the
 /// few waiting ones first; otherwise SQLite would read all issues of the project.
 const NOT_PREPARED_SQL: &str = concat!(
-    "SELECT i.id, i.title, (SELECT error_message FROM run n WHERE n.issue = i.id ORDER BY n.fence DESC LIMIT 1) AS problem, ",
+    "SELECT i.id, i.title, (SELECT error_message FROM run n WHERE n.issue = i.id AND (n.status <> 'cancelled' OR n.worktree IS NOT NULL)
+            ORDER BY n.fence DESC LIMIT 1) AS problem, ",
     since!(),
     " AS since FROM (
          SELECT r.issue AS id FROM retry r WHERE r.reason LIKE 'not_prepared:%'
          UNION ALL SELECT v.id FROM issue v INDEXED BY issue_review WHERE v.project = ?1 AND v.status = 'review') w
      CROSS JOIN issue i ON i.id = w.id WHERE i.project = ?1
-       AND 'not_prepared' = (SELECT error_class FROM run n WHERE n.issue = i.id ORDER BY n.fence DESC LIMIT 1) LIMIT ?2"
+       AND 'not_prepared' = (SELECT error_class FROM run n WHERE n.issue = i.id AND (n.status <> 'cancelled' OR n.worktree IS NOT NULL)
+            ORDER BY n.fence DESC LIMIT 1) LIMIT ?2"
 );
 
 impl Store {

@@ -1,5 +1,5 @@
 //! Runs that could not be prepared, or lost their host. They prove nothing about their issue: the wait before the next one grows, and many
-//! in a row stop it.
+//! in a row stop it. A run that was cancelled before its agent started, as each pause does to those that wait in a pool, interrupts no row.
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
@@ -48,6 +48,7 @@ pub(crate) fn hosts_lost_in_a_row(conn: &Connection, issue: &IssueId) -> Result<
 
 const OF_ISSUE: &str =
     "SELECT error_class FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL
+         AND (status <> 'cancelled' OR worktree IS NOT NULL)
      ORDER BY fence DESC LIMIT ?2";
 
 /// Counts those of a plan's phase, without the run `except`.
@@ -61,6 +62,7 @@ pub(crate) fn unprepared_phases_in_a_row(
         conn,
         ErrorClass::NotPrepared,
         "SELECT error_class FROM run WHERE plan = ?1 AND plan_phase = ?2 AND ended_at IS NOT NULL AND id IS DISTINCT FROM ?3
+             AND (status <> 'cancelled' OR worktree IS NOT NULL)
          ORDER BY fence DESC LIMIT ?4",
         params![
             plan.as_str(),

@@ -15,7 +15,8 @@ use crate::review::point::persons_points;
 
 pub(super) const PLAN_REVIEWS_SQL: &str =
     "SELECT p.id, p.started_at, r.id AS pr, r.head_commit, r.verified_gates, r.gates_due_at, r.gates_problem, r.verdict,
-            (SELECT max(started_at) FROM run j WHERE j.pull_request = r.id AND j.agent <> 'gates') AS last_judged
+            (SELECT max(started_at) FROM run j WHERE j.pull_request = r.id AND j.agent <> 'gates'
+                AND (j.status <> 'cancelled' OR j.worktree IS NOT NULL)) AS last_judged
      FROM plan p INDEXED BY plan_review JOIN pull_request r ON r.plan = p.id AND r.state IN ('open', 'approved')
      WHERE p.project = ?1 AND p.status = 'review' ORDER BY p.started_at, p.id LIMIT ?2";
 

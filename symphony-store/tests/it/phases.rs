@@ -461,6 +461,17 @@ fn a_tick_sees_what_waits_for_a_judge_and_what_is_accepted() {
     let snapshot = store.load_snapshot(snapshot_request(), at(9)).unwrap();
     assert_eq!(snapshot.reviews.len(), 1);
     assert_eq!(snapshot.reviews[0].last_judged_at, None);
+    // one that was cancelled before it began has not judged
+    let target = RunTarget::Delivery(claim.issue.clone(), claim.id);
+    let cancelled = try_claim(&mut store, "cancelled", target, AgentType::Judge).unwrap();
+    let cancel = finish(
+        &cancelled,
+        RunStatus::Cancelled,
+        Some(ErrorClass::Cancelled),
+    );
+    store.finish_run(&system(4), &cancel).unwrap();
+    let snapshot = store.load_snapshot(snapshot_request(), at(9)).unwrap();
+    assert_eq!(snapshot.reviews[0].last_judged_at, None);
     let judge = judge(&mut store, &claim);
     store
         .record_phase_review(
