@@ -284,6 +284,11 @@ impl Run {
     pub fn is_interactive(&self) -> bool {
         self.metadata.get(INTERACTIVE) == Some(&serde_json::Value::Bool(true))
     }
+
+    /// Returns whether it waits in its pool: no worker has begun it.
+    pub const fn waits_in_pool(&self) -> bool {
+        self.pool.is_some() && self.host.is_none()
+    }
 }
 
 /// Why a run did not succeed.

@@ -6,7 +6,7 @@ use symphony_core::id::{IssueId, RunId};
 use symphony_core::placement::Host;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::Run;
-use symphony_core::tick::LockState;
+use symphony_core::tick::{LockState, Unwanted};
 use symphony_store::{Context, Project, RunFilter, Store};
 use symphony_workspace::Failpoint;
 
@@ -219,7 +219,7 @@ fn end_elsewhere(
         let run = store.run(&run.id)?;
         let project = store.project(&run.project)?;
         let limits = limits_of(installation.project_config(&project).ok().as_ref());
-        let end = UnattendedEnd::Withdrawn;
+        let end = UnattendedEnd::Withdrawn(Some(Unwanted::Cancelled));
         return Ok(end_unattended(store, context, &run, &end, limits)?.run);
     }
     let begun = Instant::now();

@@ -9,7 +9,7 @@ use symphony_core::placement::{Host, Pool};
 use symphony_core::plan::state::PlanStatus;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{LeftoverOwner, StartRun};
+use symphony_core::tick::{LeftoverOwner, StartRun, Unwanted};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_store::ClaimRefusal;
 
@@ -95,7 +95,7 @@ pub enum RunStepEvent {
     /// Its host did not come back, and it was ended without it.
     HostLost(Host),
     /// It was taken out of its pool before a worker began it.
-    Withdrawn(Pool),
+    Withdrawn(Pool, Option<Unwanted>),
     /// The files that a dead supervisor left were tidied.
     Tidied(LeftoverOwner),
 }

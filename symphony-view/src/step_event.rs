@@ -144,9 +144,12 @@ impl StepEventView {
                 "host_lost",
                 format!(": host {host} did not come back, so the run was ended without it"),
             ),
-            RunStepEvent::Withdrawn(pool) => (
+            RunStepEvent::Withdrawn(pool, why) => (
                 "run_withdrawn",
-                format!(" was taken out of pool {pool} before a worker started it"),
+                format!(
+                    " was taken out of pool {pool} before a worker started it{}",
+                    why.map_or(String::new(), |why| format!(": {}", why.words()))
+                ),
             ),
             RunStepEvent::Tidied(owner) => {
                 let text = match owner {

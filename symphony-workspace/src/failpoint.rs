@@ -61,6 +61,8 @@ failpoints! {
     TickSwept = "tick.swept",
     /// A run was taken away from its lost host; its end is not recorded.
     LostTakenBack = "lost.taken_back",
+    /// A run was taken out of its pool; its end is not recorded.
+    RunWithdrawn = "run.withdrawn",
     /// The supervisor that does the exit handling was started.
     TickFinishing = "tick.finishing",
     /// A supervisor has its run's lock, and has done nothing.

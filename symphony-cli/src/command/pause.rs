@@ -1,7 +1,10 @@
 //! `symphony pause` and `symphony resume`.
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use serde::Serialize;
+use symphony_core::run::Run;
 
 use crate::app::App;
 use crate::failure::Context as _;
@@ -31,19 +34,30 @@ impl PauseArgs {
             .store
             .set_paused(&App::as_human(), true)
             .context("pause")?;
-        let live = session.store.live_runs().context("pause")?.len();
-        let more = if live == 0 {
-            String::new()
-        } else {
-            format!(" Running agents continue: {live}.")
-        };
-        let sentence = format!("No new agent starts until you run `symphony resume`.{more}");
+        let live = session.store.live_runs().context("pause")?;
+        let sentence = paused_sentence(&live);
         let view = PauseView {
             paused: true,
             lifted_holds: 0,
         };
         app.out.done(&view, &sentence)
     }
+}
+
+fn paused_sentence(live: &[Run]) -> String {
+    let waiting = live.iter().filter(|run| run.waits_in_pool()).count();
+    let running = live.len() - waiting;
+    let mut sentence = "No new agent starts until you run `symphony resume`.".to_owned();
+    if running > 0 {
+        let _ = write!(sentence, " Running agents continue: {running}.");
+    }
+    if waiting > 0 {
+        let _ = write!(
+            sentence,
+            " Runs that wait for a worker do not start, and the next tick ends them: {waiting}."
+        );
+    }
+    sentence
 }
 
 impl ResumeArgs {

@@ -113,6 +113,7 @@ fn every_point_has_a_row() {
             Failpoint::DoneReturned,
             // in `on_postgres_control`, where there is another host
             Failpoint::LostTakenBack,
+            Failpoint::RunWithdrawn,
         ])
         // in `trackers::deaths`, where there is a tracker
         .chain(crate::trackers::POINTS)

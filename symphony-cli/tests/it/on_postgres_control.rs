@@ -164,6 +164,54 @@ fn a_run_that_no_worker_has_begun_is_taken_out_of_its_pool() {
 }
 
 #[test]
+fn a_pause_takes_what_no_worker_has_begun_out_of_its_pool() {
+    let (project, mut store) = control("paused");
+    let begun = project.add_issue("Say hello");
+    let at_work = claimed(&project, &store);
+    store.take(&pool(), &host("h1")).unwrap().unwrap();
+    let issue = project.add_issue("Say goodbye");
+    project.ok(&["tick"]);
+    let waits = |store: &Store| {
+        let live = store.live_runs().unwrap();
+        live.into_iter().find(Run::waits_in_pool)
+    };
+    let waiting = waits(&store).unwrap();
+    assert_eq!(
+        project.ok(&["pause"]),
+        "No new agent starts until you run `symphony resume`. Running agents continue: 1. Runs that wait for a worker do not \
+         start, and the next tick ends them: 1.\n"
+    );
+    assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None);
+    assert_eq!(project.run(waiting.id.as_str())["status"], "starting");
+    let tick = project.ok(&["tick"]);
+    assert!(
+        tick.contains("before a worker started it: Symphony is paused"),
+        "{tick}"
+    );
+    assert_eq!(project.run(waiting.id.as_str())["status"], "cancelled");
+    assert_eq!(project.issue(&issue)["status"], "todo");
+    let explained = project.ok(&["explain", &issue]);
+    assert!(explained.contains("Symphony is paused"), "{explained}");
+    assert_eq!(waits(&store), None);
+
+    store.beat(&at_work.id, at_work.fence).unwrap();
+    project.ok(&["resume"]);
+    project.ok(&["tick"]);
+    let again = waits(&store).unwrap();
+    assert_eq!(again.attempt, 1, "the pause used no attempt");
+    let taken = store.take(&pool(), &host("h1")).unwrap();
+    assert_eq!(taken.map(|run| run.id), Some(again.id.clone()));
+    for run in [&at_work, &again] {
+        let run = store.run(&run.id).unwrap();
+        store
+            .finish_run(&now(), &finish(&run, RunStatus::Succeeded))
+            .unwrap();
+    }
+    assert_eq!(project.issue(&begun)["status"], "todo");
+    project.assert_sound();
+}
+
+#[test]
 fn a_run_whose_host_is_lost_ends_and_its_issue_goes_on_elsewhere() {
     let (project, mut store) = control("lost");
     let issue = project.add_issue("Say hello");
@@ -231,6 +279,34 @@ fn a_run_that_was_taken_back_by_a_tick_that_died_is_ended_by_another() {
         project.ok(&["tick"]);
         (project.run(run.id.as_str())["error"]["class"] == "host_lost").then_some(())
     });
+    assert_eq!(project.issue(&issue)["status"], "todo");
+    project.assert_sound();
+}
+
+/// No host was lost, so nothing counts towards the hosts that an issue may lose.
+#[cfg(feature = "failpoints")]
+#[test]
+fn a_run_that_was_taken_out_of_its_pool_by_a_tick_that_died_ends_as_cancelled() {
+    use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
+
+    let (mut project, mut store) = control("withdrawn_dead");
+    let issue = project.add_issue("Say hello");
+    let run = claimed(&project, &store);
+    project.ok(&["pause"]);
+    let died = project.beside.join("died");
+    let armed = format!("{}={}", Failpoint::RunWithdrawn.name(), died.display());
+    project.set_variable(FAILPOINTS_VARIABLE, &armed);
+    project.command(&["tick"]).output().unwrap();
+    assert!(died.exists());
+    assert!(store.run(&run.id).unwrap().status.is_live());
+    assert!(store.is_withdrawn(&run.id).unwrap());
+    assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None);
+    let tick = project.ok(&["tick"]);
+    assert!(
+        tick.contains("was taken out of pool linux before a worker started it"),
+        "{tick}"
+    );
+    assert_eq!(project.run(run.id.as_str())["status"], "cancelled");
     assert_eq!(project.issue(&issue)["status"], "todo");
     project.assert_sound();
 }

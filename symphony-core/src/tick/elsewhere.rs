@@ -1,7 +1,7 @@
 //! Runs of other hosts: nothing is known of them but their beats, so the control ends those only that are lost, and those that no host has.
 
 use super::live_run::LiveRun;
-use super::schedule::Action;
+use super::schedule::{Action, Unwanted};
 use super::snapshot::Snapshot;
 use crate::placement::{Liveness, Pool, Whereabouts};
 
@@ -19,11 +19,12 @@ pub(super) fn end_elsewhere(snapshot: &Snapshot) -> impl Iterator<Item = Action>
                 issue,
                 host: host.clone(),
             }),
-            Whereabouts::Queued { pool, .. } if is_unwanted(live, pool, snapshot) => {
-                Some(Action::Withdraw {
+            Whereabouts::Queued { pool, .. } => {
+                unwanted(live, pool, snapshot).map(|why| Action::Withdraw {
                     run,
                     issue,
                     pool: pool.clone(),
+                    why,
                 })
             }
             _ => None,
@@ -31,11 +32,17 @@ pub(super) fn end_elsewhere(snapshot: &Snapshot) -> impl Iterator<Item = Action>
     })
 }
 
-/// Returns whether a run waits in vain: someone asked for its end, or its project has another pool by now. Whatever else its project is
-/// doing, a worker may begin it at any moment.
-fn is_unwanted(live: &LiveRun, pool: &Pool, snapshot: &Snapshot) -> bool {
+/// Returns why a run waits in vain; `None` when it may begin. Whatever else its project is doing, a worker may begin it at any moment; during
+/// a pause none does, and nobody should have to wait for its end.
+fn unwanted(live: &LiveRun, pool: &Pool, snapshot: &Snapshot) -> Option<Unwanted> {
     let project = snapshot.projects.get(&live.project);
     let has_moved =
         project.is_some_and(|view| view.broken.is_none() && view.pool.as_ref() != Some(pool));
-    live.cancelled || has_moved
+    if live.cancelled {
+        Some(Unwanted::Cancelled)
+    } else if has_moved {
+        Some(Unwanted::Moved)
+    } else {
+        snapshot.paused.then_some(Unwanted::Paused)
+    }
 }

@@ -42,7 +42,9 @@ pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent
 pub use project_agents::{intake_obstacles, project_agent_obstacles};
 pub use reason::{Due, NEXT_TRY, Reason};
 pub use rotation::phases_turn;
-pub use schedule::{Action, Decision, PlanReviewDecision, ProjectDecision, Schedule, StartRun};
+pub use schedule::{
+    Action, Decision, PlanReviewDecision, ProjectDecision, Schedule, StartRun, Unwanted,
+};
 pub use slot_limit::SlotLimit;
 pub use snapshot::{
     AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Leftover,

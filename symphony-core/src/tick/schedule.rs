@@ -60,6 +60,8 @@ pub enum Action {
         issue: Option<IssueId>,
         /// The pool.
         pool: Pool,
+        /// Why it waits there in vain.
+        why: Unwanted,
     },
     /// Move an issue to its next phase: the one before is accepted.
     AdvancePhase {
@@ -117,6 +119,29 @@ pub enum Action {
         /// Their owner.
         owner: LeftoverOwner,
     },
+}
+
+/// Why a run waits in a pool in vain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unwanted {
+    /// Someone asked for its end.
+    Cancelled,
+    /// Its project has another pool by now, or none.
+    Moved,
+    /// Symphony is paused.
+    Paused,
+}
+
+impl Unwanted {
+    /// Returns the reason as the end of a sentence.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Cancelled => "it was cancelled",
+            Self::Moved => "its project has another pool or none",
+            Self::Paused => "Symphony is paused",
+        }
+    }
 }
 
 /// A run to claim and start.

@@ -8,7 +8,7 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::placement::Host;
 use symphony_core::retry::BACKOFF_MAX_MS;
 use symphony_core::run::{Run, RunError, RunStatus};
-use symphony_core::tick::ProjectView;
+use symphony_core::tick::{ProjectView, Unwanted};
 use symphony_store::{Context, FinishedRun, GatesAtEnd, RunFinish, Store, StoreError};
 
 /// Why a run ends without a host.
@@ -16,8 +16,8 @@ use symphony_store::{Context, FinishedRun, GatesAtEnd, RunFinish, Store, StoreEr
 pub(crate) enum UnattendedEnd {
     /// Its host did not come back.
     HostLost(Host, Saved),
-    /// It was taken out of its pool before a worker began it.
-    Withdrawn,
+    /// It was taken out of its pool before a worker began it, for a reason that a tick that died may have known alone.
+    Withdrawn(Option<Unwanted>),
 }
 
 /// What a host that was lost had saved at the hub.
@@ -63,7 +63,7 @@ impl UnattendedEnd {
     fn status(&self) -> RunStatus {
         match self {
             Self::HostLost(..) => RunStatus::Crashed,
-            Self::Withdrawn => RunStatus::Cancelled,
+            Self::Withdrawn(_) => RunStatus::Cancelled,
         }
     }
 
@@ -73,9 +73,12 @@ impl UnattendedEnd {
                 class: ErrorClass::HostLost,
                 message: format!("host {host} did not come back: {}", saved.words()),
             },
-            Self::Withdrawn => RunError {
+            Self::Withdrawn(why) => RunError {
                 class: ErrorClass::Cancelled,
-                message: "it was taken out of its pool before a worker began it".to_owned(),
+                message: format!(
+                    "it was taken out of its pool before a worker began it{}",
+                    why.map_or(String::new(), |why| format!(": {}", why.words()))
+                ),
             },
         }
     }

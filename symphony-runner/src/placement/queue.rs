@@ -33,6 +33,6 @@ pub(super) fn taken_out(
     Ok(match store.withdraw(run, control)? {
         Begun::Now(_) => true,
         Begun::Before(host) => host == *control,
-        Begun::NotWaiting => false,
+        Begun::NotWaiting | Begun::NotNow => false,
     })
 }

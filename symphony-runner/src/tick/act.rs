@@ -1,5 +1,7 @@
 //! Carries out a plan: all claims are one transaction, and everything else is a separate action.
 
+use std::collections::BTreeSet;
+
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::outside::BaseNotice;
@@ -31,7 +33,7 @@ pub fn act(
     actions: &[Action],
 ) -> Result<ActReport, RunnerError> {
     let mut report = ActReport::default();
-    submit_waiting(effects, observed, &mut report);
+    submit_waiting(effects, observed, actions, &mut report);
     let mut starts = Vec::new();
     let mut last = Vec::new();
     for action in actions {
@@ -53,8 +55,8 @@ pub fn act(
                 let done = end_lost(store, effects, observed, run, host);
                 report.note(format_args!("run {run}"), done);
             }
-            Action::Withdraw { run, pool, .. } => {
-                let done = withdraw(store, effects, observed, run, pool);
+            Action::Withdraw { run, pool, why, .. } => {
+                let done = withdraw(store, effects, observed, run, (pool, *why));
                 report.note(format_args!("run {run}"), done);
             }
             Action::AdvancePhase { issue } => {
@@ -316,10 +318,23 @@ fn tidy(
     Ok(StepEvent::Run(run.clone(), RunStepEvent::Tidied(owner)))
 }
 
-/// Hands over the runs that wait in a pool: whoever claimed one may have died before it did so.
-fn submit_waiting(effects: &impl Effects, observed: &Observed, report: &mut ActReport) {
+/// Hands over the runs that wait in a pool, except those that are taken out of it: whoever claimed one may have died before it did so.
+fn submit_waiting(
+    effects: &impl Effects,
+    observed: &Observed,
+    actions: &[Action],
+    report: &mut ActReport,
+) {
+    let withdrawn: BTreeSet<&RunId> = actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::Withdraw { run, .. } => Some(run),
+            _ => None,
+        })
+        .collect();
     let placement = effects.placement();
-    for live in &observed.snapshot.live {
+    let waiting = observed.snapshot.live.iter();
+    for live in waiting.filter(|live| !withdrawn.contains(&live.run)) {
         if let Some(pool) = live.whereabouts.queued_in()
             && !placement.delivered(&live.whereabouts)
             && let Err(error) = placement.submit(&live.run, pool)

@@ -12,6 +12,9 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::placement::Incoming;
 
+/// Why a run that still waits goes back to the service.
+const NOT_NOW: &str = "Symphony is paused, or its control requires another protocol";
+
 /// Where runs come from.
 #[derive(Debug)]
 pub(super) enum Source {
@@ -73,6 +76,8 @@ impl Source {
                     given.insert(id);
                 }
                 Ok(Begun::Before(_) | Begun::NotWaiting) => incoming.done(&id),
+                // It still waits: the next tick hands it over again, or takes it out of the pool.
+                Ok(Begun::NotNow) => incoming.give_back(&id, NOT_NOW.to_owned()),
                 Err(error) => {
                     incoming.give_back(&id, error.to_string());
                     return Err(error.into());

@@ -121,6 +121,39 @@ fn what_stays_on_the_control_waits_in_no_pool() {
 }
 
 #[test]
+fn no_run_begins_while_symphony_is_paused() {
+    let (_shared, mut store, run) = with_one();
+    store.set_paused(&system(3), true).unwrap();
+    assert!(run.waits_in_pool() && !store.has_waiting(&pool()).unwrap());
+    assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None);
+    assert_eq!(store.begin_on(&run.id, &host("h1")).unwrap(), Begun::NotNow);
+    store.set_paused(&system(4), false).unwrap();
+    assert!(store.has_waiting(&pool()).unwrap());
+    let taken = store.take(&pool(), &host("h1")).unwrap().unwrap();
+    assert_eq!(taken, begun(&run, "h1"));
+    assert!(!taken.waits_in_pool());
+
+    // what has begun goes on, and the control can always take a run out of its pool
+    store.set_paused(&system(5), true).unwrap();
+    let beat = store.beat(&run.id, run.fence).unwrap();
+    assert!(matches!(beat, Beat::Live { .. }), "{beat:?}");
+    store.set_paused(&system(6), false).unwrap();
+    let issue = add(&mut store, "Two").id;
+    let second = queued(&mut store, "two", &issue);
+    store.set_paused(&system(7), true).unwrap();
+    let control = host("control");
+    assert_eq!(
+        store.withdraw(&second.id, &control).unwrap(),
+        Begun::Now(Box::new(begun(&second, "control")))
+    );
+    assert!(store.is_withdrawn(&second.id).unwrap());
+    for run in [run, second] {
+        ended(&mut store, &run);
+    }
+    assert_sound(&mut store);
+}
+
+#[test]
 fn a_run_begins_once_whoever_gives_it_out() {
     let (_shared, mut store, run) = with_one();
     assert_eq!(

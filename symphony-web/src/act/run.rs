@@ -71,7 +71,7 @@ pub(crate) fn pause(
     session.store.set_paused(&turn.context(), true)?;
     Ok(Done {
         to: "/health".to_owned(),
-        said: "Paused: no new agent starts, and running agents continue.".to_owned(),
+        said: "Paused: no new agent starts. Running agents continue; runs that wait for a worker end with the next tick.".to_owned(),
     })
 }
 

@@ -94,6 +94,20 @@ fn only_a_lost_run_and_one_that_waits_in_vain_are_ended() {
 }
 
 #[test]
+fn a_pause_ends_what_no_worker_has_begun_and_nothing_else() {
+    let mut snapshot = with_pool(1);
+    snapshot.paused = true;
+    snapshot.live = vec![
+        queued("r1", 1, AgentType::Worker),
+        queued("r2", 2, AgentType::Gates),
+        begun("r3", 3, AgentType::Worker, Liveness::Alive),
+        begun("r4", 4, AgentType::Worker, Liveness::Silent),
+        live("r5", Some(5), AgentType::Worker),
+    ];
+    assert_eq!(plan(&snapshot), ["withdraw r1", "withdraw r2"]);
+}
+
+#[test]
 fn runs_of_other_hosts_take_none_of_this_hosts_slots() {
     let mut snapshot = with_pool(1);
     snapshot.slots.total = 1;

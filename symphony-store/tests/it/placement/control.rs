@@ -19,6 +19,7 @@ fn taken_back(store: &mut Store, run: &Run) -> Run {
         .unwrap()
         .unwrap();
     assert!(fence > run.fence);
+    assert!(!store.is_withdrawn(&run.id).unwrap());
     store.run(&run.id).unwrap()
 }
 
@@ -66,6 +67,11 @@ fn the_fifth_lost_host_in_a_row_blocks_the_issue() {
         let found = store.issue(&issue).unwrap();
         if number < 5 {
             assert_eq!(found.state.status(), IssueStatus::Todo, "{number}");
+            // a pause takes the next one out of the pool, and says nothing about the hosts
+            let paused = queued(&mut store, &format!("paused-{number}"), &issue);
+            store.withdraw(&paused.id, &host("control.c")).unwrap();
+            let withdrawn = finish(&paused, RunStatus::Cancelled, Some(ErrorClass::Cancelled));
+            store.finish_run(&system(6), &withdrawn).unwrap();
             run = queued(&mut store, &format!("run-{number}"), &issue);
         } else {
             let block = found.state.block().unwrap();

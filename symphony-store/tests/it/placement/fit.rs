@@ -21,7 +21,7 @@ fn a_worker_of_another_protocol_begins_nothing() {
         assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None, "{other}");
         assert_eq!(
             store.begin_on(&run.id, &host("h1")).unwrap(),
-            Begun::NotWaiting,
+            Begun::NotNow,
             "{other}"
         );
     }

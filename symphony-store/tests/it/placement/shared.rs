@@ -62,9 +62,11 @@ impl Shared {
         }
     }
 
-    /// Sets all beats back, as if so much time had passed.
+    /// Sets all runs back, as if so much time had passed.
     pub(crate) fn age(&self, ms: i64) {
-        self.sql(&format!("UPDATE run SET beat_at = beat_at - {ms}"));
+        self.sql(&format!(
+            "UPDATE run SET begun_at = begun_at - {ms}, beat_at = beat_at - {ms}"
+        ));
     }
 
     /// The database's clock, which is this machine's.
