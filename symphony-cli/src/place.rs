@@ -128,6 +128,14 @@ impl Surroundings {
         self.installation_at(self.root()?)
     }
 
+    /// Loads what holds in the repository, and outside of any in the current folder: for a command that needs only the address of a server.
+    ///
+    /// # Errors
+    /// When the configuration of the installation is wrong.
+    pub(crate) fn installation_anywhere(&self) -> anyhow::Result<Installation> {
+        self.installation_at(self.root().unwrap_or_else(|_none| self.current.clone()))
+    }
+
     /// Loads what holds in a repository. A database that was left for the command is closed: who asks for the installation alone may be
     /// about to move it, or has changed the configuration.
     ///

@@ -104,7 +104,7 @@ fn worker_hint(error: &WorkerRefusal) -> Option<String> {
             "set `database` to `postgres://USER@HOST/DATABASE` in ~/.config/symphony/config.json, as docs/scale-out.md describes"
         }
         WorkerRefusal::Second { .. } => {
-            "end the other worker first, or give this one another `--data-dir`"
+            "send SIGTERM to the other worker, which ends it after its last run; or give this one another `--data-dir`"
         }
         WorkerRefusal::NoFolder => "name one with `--data-dir DIR`",
         WorkerRefusal::NoHostName { .. } => "name one with `--host NAME`",

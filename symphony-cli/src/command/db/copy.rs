@@ -57,8 +57,12 @@ impl View for CopyView {
         page.gap();
         page.line("Next:");
         let to = shell_quoted(&self.to.to_string());
+        let user = match self.to.server() {
+            Some(_) => "; put the everyday user in it, not the owner of the tables",
+            None => "",
+        };
         page.line(&format!(
-            "  symphony config set database {to}    uses the copy from now on"
+            "  symphony config set database {to}    uses the copy from now on{user}"
         ));
         page.line("  symphony doctor --audit    checks it");
     }

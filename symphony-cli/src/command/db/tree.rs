@@ -114,7 +114,7 @@ impl DbCommand {
             return Ok(Exit::Done);
         }
         if let Self::Init(args) = self {
-            args.run(app, &app.surroundings.installation()?)?;
+            args.run(app, &app.surroundings.installation_anywhere()?)?;
             return Ok(Exit::Done);
         }
         if let Self::Copy(args) = self {
