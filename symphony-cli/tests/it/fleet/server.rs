@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::certificates::Authority;
 use super::namespaces::user_outside;
@@ -15,6 +15,14 @@ use crate::support::{POSTGRES_USER, PostgresFolder, kill, until};
 const SESSIONS_MAX: usize = 1_000;
 /// Who may connect: roles by name, as the server's files are of no worth.
 const ACCESS: &str = "local all all trust\nhostssl all all 10.77.0.0/16 trust\n";
+
+/// How long the server may be away: longer than the plan of faults keeps it.
+const ANSWER_MAX: Duration = Duration::from_mins(5);
+/// How many lines of its log are shown when it stays away.
+const LOG_LINES_MAX: usize = 40;
+
+/// What was asked for: rows, each a list of columns.
+type Rows = Vec<Vec<String>>;
 
 /// The roles of the manual, and a user of each.
 const ROLES: [&str; 4] = [
@@ -102,18 +110,46 @@ impl Server {
     }
 
     /// Asks with `psql`, and returns the rows, each a list of columns; `None` while the server is away.
-    pub(super) fn try_rows(&self, sql: &str) -> Option<Vec<Vec<String>>> {
-        let sql = format!("SET search_path = symphony; {sql}");
-        let output = self.psql("symphony", &sql).output().unwrap();
-        let answer = String::from_utf8(output.stdout).unwrap();
-        let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
-        let rows = answer.lines().map(columns).collect();
-        output.status.success().then_some(rows)
+    pub(super) fn try_rows(&self, sql: &str) -> Option<Rows> {
+        self.answer(sql).ok()
     }
 
     /// Asks with `psql` until the server answers.
-    pub(super) fn rows(&self, sql: &str) -> Vec<Vec<String>> {
-        until("the server answers", || self.try_rows(sql))
+    pub(super) fn rows(&self, sql: &str) -> Rows {
+        let begun = Instant::now();
+        loop {
+            match self.answer(sql) {
+                Ok(rows) => return rows,
+                Err(problem) => assert!(
+                    begun.elapsed() < ANSWER_MAX,
+                    "the server does not answer: {problem}\n{}",
+                    self.log_end()
+                ),
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// Asks with `psql`.
+    ///
+    /// # Errors
+    /// Its words when it failed.
+    pub(super) fn answer(&self, sql: &str) -> Result<Rows, String> {
+        let sql = format!("SET search_path = symphony; {sql}");
+        let output = self.psql("symphony", &sql).output().unwrap();
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        let answer = String::from_utf8(output.stdout).unwrap();
+        let columns = |line: &str| line.split('\t').map(str::to_owned).collect();
+        Ok(answer.lines().map(columns).collect())
+    }
+
+    /// Returns the end of the server's own log.
+    fn log_end(&self) -> String {
+        let log = std::fs::read_to_string(self.0.path().join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        lines[lines.len().saturating_sub(LOG_LINES_MAX)..].join("\n")
     }
 
     /// Begins a beat of a run, as a host sends it whose answer takes long: from now on its row is locked.

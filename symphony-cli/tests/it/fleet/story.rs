@@ -138,11 +138,17 @@ impl Field<'_> {
     fn keep_busy(&self, are_over: &AtomicBool) {
         while !are_over.load(Ordering::SeqCst) {
             let open = "SELECT count(*) FROM issue WHERE status NOT IN ('done', 'review')";
-            let open = self.server.try_rows(open);
-            if open.is_some_and(|open| open[0][0].parse::<usize>().unwrap() < self.hosts.len() * 2)
-            {
-                // the database may be away
-                let _added = self.control.try_add_issues(self.hosts.len());
+            match self.server.answer(open) {
+                Ok(open) if open[0][0].parse::<usize>().unwrap() < self.hosts.len() * 2 => {
+                    // the database may be away
+                    let _added = self.control.try_add_issues(self.hosts.len());
+                }
+                Ok(_) => {}
+                Err(problem) => println!(
+                    "{:.1} s: {}",
+                    self.begun.elapsed().as_secs_f64(),
+                    problem.trim_end()
+                ),
             }
             std::thread::sleep(Duration::from_secs(1));
         }
