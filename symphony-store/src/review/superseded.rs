@@ -59,36 +59,36 @@ fn superseded(
     Ok(pr.map(|pr| SupersededReview::PullRequest(Box::new(pr))))
 }
 
-/// Ends the open review of a phase that the issue is no longer in.
+/// Ends the open reviews of phases that the issue is no longer in: an agent may have left a delivery and a pull request.
 pub(crate) fn end_superseded(
     tx: &Transaction<'_>,
     context: &Context,
     id: &IssueId,
 ) -> Result<(), StoreError> {
-    let issue = load_issue(tx, id)?;
-    match superseded(tx, id, issue.phase().as_ref())? {
-        None => Ok(()),
-        Some(SupersededReview::Delivery(delivery)) => {
-            let reason = format!(
-                "superseded: the issue {} now",
-                phase_words(issue.phase().as_ref())
-            );
-            reject_delivery(tx, context, id, delivery.id, &reason)?;
-            if issue.state.status() == IssueStatus::Review {
-                move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
+    loop {
+        let issue = load_issue(tx, id)?;
+        match superseded(tx, id, issue.phase().as_ref())? {
+            None => return Ok(()),
+            Some(SupersededReview::Delivery(delivery)) => {
+                let reason = format!(
+                    "superseded: the issue {} now",
+                    phase_words(issue.phase().as_ref())
+                );
+                reject_delivery(tx, context, id, delivery.id, &reason)?;
+                if issue.state.status() == IssueStatus::Review {
+                    move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
+                }
             }
-            Ok(())
-        }
-        Some(SupersededReview::PullRequest(pr)) => {
-            end_review(tx, context, &pr, PrState::Closed)?;
-            let told = format!(
-                "Pull request {} is closed: the issue {} now. Its commits stay on the branch `{}`.",
-                pr.id,
-                phase_words(issue.phase().as_ref()),
-                pr.branch
-            );
-            add_comment_in(tx, &Context::system(context.now), id, &told)?;
-            Ok(())
+            Some(SupersededReview::PullRequest(pr)) => {
+                end_review(tx, context, &pr, PrState::Closed)?;
+                let comment = format!(
+                    "Pull request {} is closed: the issue {} now. Its commits stay on the branch `{}`.",
+                    pr.id,
+                    phase_words(issue.phase().as_ref()),
+                    pr.branch
+                );
+                add_comment_in(tx, &Context::system(context.now), id, &comment)?;
+            }
         }
     }
 }

@@ -418,6 +418,28 @@ fn what_a_run_left_unsettled_does_not_count() {
 }
 
 #[test]
+fn a_delivery_and_a_pull_request_end_together_when_the_phase_changes() {
+    let (mut store, issue, run) = in_phase("ready");
+    // a delivery that is not settled keeps no agent from opening a pull request
+    let delivery = store
+        .submit_delivery(&by(&run, 3), &new_claim(&store, &issue))
+        .unwrap();
+    let pr = store
+        .create_pr(&by(&run, 3), &new_pr(&issue, "c1"))
+        .unwrap();
+    relabel(&mut store, &issue, &["phase:research"]);
+    assert_eq!(store.open_delivery(&issue).unwrap(), None);
+    assert_eq!(store.open_pr(&issue).unwrap(), None);
+    let ended = store.delivery(delivery.id).unwrap();
+    assert_eq!(
+        ended.reasons,
+        ["superseded: the issue is in the phase `research` now"]
+    );
+    assert_eq!(store.pr(pr.id).unwrap().state, PrState::Closed);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+}
+
+#[test]
 fn one_claim_is_open_and_a_later_run_takes_its_place() {
     let (mut store, issue, run) = in_phase("research");
     let first = claimed(&mut store, &run, Settlement::AwaitingJudge);
