@@ -122,7 +122,7 @@ impl Service {
                     match lock(&server).begin_if_ended() {
                         Ok(false) => {}
                         Ok(true) => {
-                            println!("the service had ended by itself, and was started again")
+                            println!("the service had ended by itself, and was started again");
                         }
                         Err(error) => println!("the service had ended by itself: {error}"),
                     }
