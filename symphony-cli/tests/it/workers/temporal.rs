@@ -47,6 +47,7 @@ on_both_editions! {
     #[cfg(feature = "failpoints")]
     a_run_whose_control_died_after_its_claim_is_handed_over_by_the_next_tick
     a_run_that_waits_at_a_service_can_be_cancelled
+    a_pause_gives_a_run_back_to_the_service_and_loses_nothing
     a_namespace_that_is_not_there_is_named_and_runs_wait
     a_worker_without_its_database_keeps_no_offers
 }
@@ -424,6 +425,24 @@ fn a_run_that_waits_at_a_service_can_be_cancelled(edition: Edition) {
     });
     assert_ne!(again.id, waits);
     assert!(!host.log().contains(waits.as_str()), "{}", host.log());
+}
+
+fn a_pause_gives_a_run_back_to_the_service_and_loses_nothing(edition: Edition) {
+    let placed = Placed::new(edition, "paused", &greeting());
+    let project = &placed.control.project;
+    project.add_issue("Say hello");
+    let waits = placed.until_waiting();
+    project.ok(&["pause"]);
+    let _host = placed.host("h1", 1);
+    placed.until_closed(&waits);
+    let run = placed.control.run(&waits);
+    assert!(run.status.is_live() && run.waits_in_pool(), "{run:?}");
+    // no tick came during the pause, so the same run is handed over again
+    project.ok(&["resume"]);
+    let begun = placed.until_begun();
+    assert_eq!((&begun.id, host_of(&begun)), (&waits, "h1"));
+    placed.control.until_ended(&waits);
+    placed.assert_done_once();
 }
 
 fn a_namespace_that_is_not_there_is_named_and_runs_wait(edition: Edition) {
