@@ -12,8 +12,8 @@ use crate::error::RunnerError;
 use crate::repository::open_repository;
 use crate::upkeep::clean_up::recorded_merge;
 
-/// Time between two looks, which ask about each worktree of the host. With build output, the worktrees of an hour would fill disks.
-const PAUSE: Duration = Duration::from_mins(5);
+/// Time between two looks. A worktree is in no one's way, and looking at all takes a while.
+const PAUSE: Duration = Duration::from_hours(1);
 /// How many worktrees are removed at once, so that runs do not wait for their supervisors meanwhile. The next round removes the others.
 const WORKTREES_MAX: usize = 5;
 
@@ -34,7 +34,7 @@ impl Round<'_> {
                 }
             }
         }
-        // More may be left: they are removed in the next round, and not in five minutes.
+        // More may be left: they are removed in the next round, and not in an hour.
         self.tidied = (removed < WORKTREES_MAX).then(Instant::now);
     }
 
