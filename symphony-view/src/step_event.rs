@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use symphony_core::done::StaleLook;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
-use symphony_core::tick::LeftoverOwner;
+use symphony_core::tick::{LeftoverOwner, Unwanted};
 use symphony_core::wording::counted;
 use symphony_runner::step_event::{
     IssueStepEvent, MergeStepEvent, PhaseEnd, PlanStepEvent, RunStepEvent, StartEnd, StartSubject,
@@ -148,7 +148,7 @@ impl StepEventView {
                 "run_withdrawn",
                 format!(
                     " was taken out of pool {pool} before a worker started it{}",
-                    why.map_or(String::new(), |why| format!(": {}", why.words()))
+                    Unwanted::clause(*why)
                 ),
             ),
             RunStepEvent::Tidied(owner) => {

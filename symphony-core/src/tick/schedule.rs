@@ -134,12 +134,13 @@ pub enum Unwanted {
 }
 
 impl Unwanted {
-    /// Returns the reason as the end of a sentence.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Cancelled => "it was cancelled",
-            Self::Moved => "its project has another pool or none",
-            Self::Paused => "Symphony is paused",
+    /// Returns the reason as the end of a sentence; nothing where none is known.
+    pub const fn clause(why: Option<Self>) -> &'static str {
+        match why {
+            Some(Self::Cancelled) => ": it was cancelled",
+            Some(Self::Moved) => ": its project has another pool or none",
+            Some(Self::Paused) => ": Symphony is paused",
+            None => "",
         }
     }
 }

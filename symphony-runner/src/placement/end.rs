@@ -77,7 +77,7 @@ impl UnattendedEnd {
                 class: ErrorClass::Cancelled,
                 message: format!(
                     "it was taken out of its pool before a worker began it{}",
-                    why.map_or(String::new(), |why| format!(": {}", why.words()))
+                    Unwanted::clause(*why)
                 ),
             },
         }
