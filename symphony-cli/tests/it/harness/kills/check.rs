@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Field, phases_of};
+use super::{Field, NOTED, phases_of};
 use crate::plan_support::runs_of;
 use crate::support::{text, until};
 
@@ -136,7 +136,7 @@ impl Field {
         );
         for run in runs {
             let id = text(&run["id"]);
-            let worked = self.project.run_log_has(&id, "[tool_result]");
+            let worked = self.project.run_log_has(&id, NOTED);
             assert!(
                 !worked || unique.contains(id.as_str()),
                 "lost in {of}: {run:#} {}",

@@ -33,15 +33,19 @@ const COMMANDS_MAX: usize = 3;
 /// Longest time between two deeds.
 const PAUSE_MAX: Duration = Duration::from_millis(120);
 
+/// What the log of a run has once its agent has noted it. A call alone is no proof: a kill may hit its shell before it does anything.
+const NOTED: &str = "[tool_result] noted";
+
 /// What agents do: each notes its run in a file of its issue or phase.
 fn play() -> Value {
-    let note = bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt; sleep 0.3");
+    let note =
+        bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt && echo noted; sleep 0.3");
     let commit = git_commit("-A", "work");
     let commit = bash(&format!(
         "{commit}; echo more > more-$(basename \"$PWD\").txt"
     ));
     let phase_note = bash(
-        "name=$(git branch --show-current | sed 's|.*/||'); echo \"$SYMPHONY_RUN_ID\" >> \"work-$name.txt\"; sleep 0.3",
+        "name=$(git branch --show-current | sed 's|.*/||'); echo \"$SYMPHONY_RUN_ID\" >> \"work-$name.txt\" && echo noted; sleep 0.3",
     );
     let phase = json!({ "match_system": PLAN_WORKER });
     scenarios([
