@@ -10,12 +10,14 @@ mod apart;
 mod checkouts;
 mod child;
 mod command;
+mod commits;
 mod committers;
 mod drivers;
 #[cfg(feature = "failpoints")]
 mod fault;
 mod found_locks;
 mod identity;
+mod library;
 mod lock_file;
 mod network;
 mod place;
@@ -25,8 +27,8 @@ mod reader;
 mod ref_files;
 mod ref_list;
 mod ref_name;
+mod relation;
 mod shallow;
-mod straight;
 mod suspects;
 mod user_config;
 

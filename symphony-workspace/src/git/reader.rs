@@ -4,7 +4,7 @@
 //! libgit2 needs no process, but refuses some repositories (reftable, partial clones, SHA-256). Then the program
 //! answers the same question.
 //!
-//! History is read by the program, except where no merge lies between two commits (`straight`). libgit2 trusts
+//! History is read commit by commit (`commits`), and by the program where that takes too long. libgit2's own walks trust
 //! `info/grafts` and the commit graph, which agents can write; the program is configured to read the commits themselves.
 
 use std::ffi::OsStr;
@@ -12,8 +12,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::answer::fields;
+use super::library;
 use super::place::Git;
-use super::straight::steps_between;
+use super::relation::Relation;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
@@ -45,11 +46,14 @@ impl<'a> CommonReader<'a> {
     /// program, which is not run there.
     pub(super) fn library(self) -> Option<git2::Repository> {
         self.git.place().refuse_redirected().ok()?;
-        let flags = git2::RepositoryOpenFlags::NO_SEARCH | git2::RepositoryOpenFlags::NO_DOTGIT;
-        let nowhere: [&str; 0] = [];
-        git2::Repository::open_ext(&self.git.place().common_dir, flags, nowhere)
-            .inspect_err(|error| tracing::debug!(%error, "libgit2 cannot open the repository"))
-            .ok()
+        library::open(&self.git.place().common_dir)
+    }
+
+    /// Asks libgit2 about objects. Unlike [`Self::library`], it is opened once.
+    fn ask_library<T>(self, question: impl FnOnce(&git2::Repository) -> T) -> Option<T> {
+        let place = self.git.place();
+        place.refuse_redirected().ok()?;
+        self.git.library().ask(&place.common_dir, question)
     }
 
     /// Returns whether libgit2 finds a commit with this full ref name. Runs no program.
@@ -117,9 +121,8 @@ impl<'a> CommonReader<'a> {
 
     /// Returns whether the repository has the commit.
     pub(crate) fn has_commit(self, commit: &CommitId) -> Result<bool, WorkspaceError> {
-        if let Some(repository) = self.library()
-            && let Ok(id) = git2::Oid::from_str(commit.as_str())
-            && repository.find_commit(id).is_ok()
+        if let Ok(id) = git2::Oid::from_str(commit.as_str())
+            && self.ask_library(|it| it.find_commit(id).is_ok()) == Some(true)
         {
             return Ok(true);
         }
@@ -140,11 +143,11 @@ impl<'a> CommonReader<'a> {
         if one == two {
             return Ok(Some(one.clone()));
         }
-        if self.steps(one, two).is_some() {
-            return Ok(Some(one.clone()));
-        }
-        if self.steps(two, one).is_some() {
-            return Ok(Some(two.clone()));
+        // Which of several is the best one, git says.
+        if let Some(relation) = self.relation(one, two)
+            && relation.bases.len() <= 1
+        {
+            return Ok(relation.bases.first().copied().and_then(parsed));
         }
         let answer = self
             .git
@@ -155,16 +158,15 @@ impl<'a> CommonReader<'a> {
         Ok(CommitId::parse(text.trim_end()).ok())
     }
 
-    /// Returns how many commits lie between two, without a process; `None` if that cannot be known in this way.
-    fn steps(self, earlier: &CommitId, later: &CommitId) -> Option<usize> {
+    /// Returns how two commits are related, without a process; `None` if that cannot be known in this way.
+    fn relation(self, one: &CommitId, two: &CommitId) -> Option<Relation<git2::Oid>> {
         // In a shallow clone, commits have parents that git does not count.
         if self.git.place().common_dir.join("shallow").exists() {
             return None;
         }
-        let [earlier, later] =
-            [earlier, later].map(|commit| git2::Oid::from_str(commit.as_str()).ok());
-        let repository = self.library()?;
-        steps_between(&repository.odb().ok()?, earlier?, later?)
+        let [one, two] = [one, two].map(|commit| git2::Oid::from_str(commit.as_str()).ok());
+        let (one, two) = (one?, two?);
+        self.ask_library(|it| self.git.commits().relation(one, two, &it.odb().ok()?))?
     }
 
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.
@@ -196,10 +198,10 @@ impl<'a> CommonReader<'a> {
 
     /// Counts the commits of `head` that `base` does not have.
     pub(crate) fn ahead(self, base: &CommitId, head: &CommitId) -> Result<usize, WorkspaceError> {
-        if base == head || self.steps(head, base).is_some() {
+        if base == head {
             return Ok(0);
         }
-        if let Some(count) = self.steps(base, head) {
+        if let Some(count) = self.relation(base, head).and_then(|it| it.only_two) {
             return Ok(count);
         }
         let text = self
@@ -222,11 +224,10 @@ impl<'a> CommonReader<'a> {
         base: &CommitId,
         head: &CommitId,
     ) -> Result<Vec<Link>, WorkspaceError> {
-        if let Some(repository) = self.library() {
-            match library_links(&repository, base, head) {
-                Ok(links) => return Ok(links),
-                Err(error) => tracing::debug!(%error, "libgit2 cannot compare two commits"),
-            }
+        match self.ask_library(|it| library_links(it, base, head)) {
+            Some(Ok(links)) => return Ok(links),
+            Some(Err(error)) => tracing::debug!(%error, "libgit2 cannot compare two commits"),
+            None => {}
         }
         let list = self
             .git
@@ -260,9 +261,7 @@ impl<'a> CommonReader<'a> {
         path: &str,
         bytes_max: usize,
     ) -> Result<Option<Vec<u8>>, WorkspaceError> {
-        if let Some(repository) = self.library()
-            && let Ok(found) = library_blob(&repository, commit, path)
-        {
+        if let Some(Ok(found)) = self.ask_library(|it| library_blob(it, commit, path)) {
             return within(commit, path, found, bytes_max);
         }
         let entry = self
