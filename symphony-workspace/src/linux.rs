@@ -8,12 +8,14 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{
     AtFlags, CWD, Dir, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, open, openat2,
     renameat_with, statfs, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
+use rustix::param::clock_ticks_per_second;
 
 /// Tries of one open; the kernel asks for another when a rename went on at the same time.
 const OPEN_TRIES_MAX: usize = 32;
@@ -204,4 +206,106 @@ pub(crate) fn file_system_magic(path: &Path) -> io::Result<u64> {
     #[expect(clippy::cast_sign_loss, reason = "the bits are the number")]
     let bits = magic as u64;
     Ok(bits & 0xffff_ffff)
+}
+/// What the processes of a group have done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GroupWork {
+    /// How much they have read and written.
+    pub(crate) bytes: u64,
+    /// How long they have used a processor.
+    pub(crate) processor: Duration,
+}
+
+/// Returns what the processes of a group have done so far; `None` where that cannot be read, where one of them waits for a disk, or where git
+/// talks HTTP: what goes through `send` and `recv` is not counted.
+pub(crate) fn work_of_group(group: u32) -> Option<GroupWork> {
+    let mut work = GroupWork {
+        bytes: 0,
+        processor: Duration::ZERO,
+    };
+    for entry in fs::read_dir("/proc").ok()?.flatten() {
+        if !entry.file_name().as_bytes().iter().all(u8::is_ascii_digit) {
+            continue;
+        }
+        // One that ends meanwhile is gone.
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let Some(process) = ProcessStat::read(&stat).filter(|process| process.group == group)
+        else {
+            continue;
+        };
+        if process.waits_for_disk || process.name.starts_with("git-remote-") {
+            return None;
+        }
+        match fs::read_to_string(entry.path().join("io")) {
+            Ok(io) => work.bytes += bytes_of(&io),
+            Err(_) if entry.path().join("stat").exists() => return None,
+            Err(_) => {}
+        }
+        let milliseconds = process.ticks.saturating_mul(1_000) / clock_ticks_per_second().max(1);
+        work.processor += Duration::from_millis(milliseconds);
+    }
+    Some(work)
+}
+
+/// What is read from the `stat` of a process.
+#[derive(Debug, PartialEq, Eq)]
+struct ProcessStat<'a> {
+    /// The name of its program, cut after 15 bytes.
+    name: &'a str,
+    group: u32,
+    waits_for_disk: bool,
+    /// Its time on a processor.
+    ticks: u64,
+}
+
+impl<'a> ProcessStat<'a> {
+    /// Reads it. The second field is the name, in parentheses, and may have any characters.
+    fn read(stat: &'a str) -> Option<Self> {
+        let (start, fields) = stat.rsplit_once(')')?;
+        let (_, name) = start.split_once('(')?;
+        let fields: Vec<&str> = fields.split_whitespace().collect();
+        let [user, system] = [fields.get(11)?, fields.get(12)?].map(|ticks| ticks.parse::<u64>());
+        Some(Self {
+            name,
+            group: fields.get(2)?.parse().ok()?,
+            waits_for_disk: *fields.first()? == "D",
+            ticks: user.ok()?.saturating_add(system.ok()?),
+        })
+    }
+}
+
+/// Adds what a process has read and written from its `io`: by calls, and from and to disks.
+fn bytes_of(io: &str) -> u64 {
+    let counts = io.lines().filter_map(|line| line.split_once(": "));
+    counts
+        .filter(|(name, _)| matches!(*name, "rchar" | "wchar" | "read_bytes" | "write_bytes"))
+        .filter_map(|(_, count)| count.trim().parse::<u64>().ok())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_read_whatever_its_name() {
+        let fields = "1 77 77 0 -1 4194560 1 2 3 4 50 7 9 9 20 0 1 0 100 1 1";
+        for (start, name, waits_for_disk) in [
+            ("12 (git) S", "git", false),
+            ("12 (a) b (c) D", "a) b (c", true),
+        ] {
+            let stat = format!("{start} {fields}");
+            let expected = ProcessStat {
+                name,
+                group: 77,
+                waits_for_disk,
+                ticks: 57,
+            };
+            assert_eq!(ProcessStat::read(&stat), Some(expected), "{stat}");
+        }
+        assert_eq!(ProcessStat::read("12 (git) S 1 77"), None);
+        assert_eq!(ProcessStat::read(""), None);
+        let io = "rchar: 10\nwchar: 5\nsyscr: 9\nread_bytes: 4096\nwrite_bytes: 1\ncancelled_write_bytes: 7\n";
+        assert_eq!(bytes_of(io), 4_112);
+    }
 }

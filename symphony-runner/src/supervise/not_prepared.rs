@@ -70,6 +70,8 @@ fn may_be_of_the_machine(error: &RunnerError, class: ErrorClass) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use symphony_workspace::{NoAnswer, WorkspaceError};
+
     use super::*;
 
     /// Returns whether a run that failed so uses no attempt, as the first one of an issue.
@@ -86,9 +88,16 @@ mod tests {
             address: "postgres://db.example/symphony".to_owned(),
             reason: "no route to host".to_owned(),
         };
+        let silent = WorkspaceError::RemoteSilent {
+            name: "hub".to_owned(),
+            call: "git fetch".to_owned(),
+            why: NoAnswer::Unreachable,
+            detail: "nothing came or went".to_owned(),
+        };
         for (error, expected) in [
             (RunnerError::io("make the folder", "a", denied), true),
             (away.into(), true),
+            (silent.into(), true),
             // a rule that forbids the run holds for the next one, too
             (RunnerError::refused("it is not allowed"), false),
         ] {

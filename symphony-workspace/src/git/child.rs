@@ -13,6 +13,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open};
 
+use super::idle::Idle;
+
 /// How much error output of one call is kept: enough for git's longest complaint about a merge.
 pub(super) const STDERR_BYTES_MAX: usize = 16 * 1024;
 
@@ -25,8 +27,10 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The result of a child.
 #[derive(Debug)]
 pub(super) struct Ended {
-    /// Its exit status; `None` when its time limit ended it.
+    /// Its exit status; `None` when a time limit ended it.
     pub(super) status: Option<ExitStatus>,
+    /// Whether it was ended because it did nothing any more.
+    pub(super) is_stuck: bool,
     /// Its output, up to the limit.
     pub(super) stdout: Vec<u8>,
     /// Whether it printed more than the limit, and was killed for that.
@@ -40,17 +44,43 @@ enum Stream {
     Err(Vec<u8>),
 }
 
+/// How long a child may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// In all.
+    pub(super) whole: Duration,
+    /// While neither it nor its helpers do anything; `None` where that is as good a reason to wait as any.
+    pub(super) idle: Option<Duration>,
+}
+
 /// Runs a command until it ends: writes `stdin` and closes it, and reads at most `stdout_max` bytes.
 ///
 /// # Errors
 /// When the process cannot be started or waited for.
 pub(super) fn run(
-    mut command: Command,
+    command: Command,
     stdin: Vec<u8>,
     stdout_max: usize,
     limit: Duration,
 ) -> io::Result<Ended> {
-    let mut deadline = Instant::now() + limit;
+    let limits = Limits {
+        whole: limit,
+        idle: None,
+    };
+    run_within(command, stdin, stdout_max, limits)
+}
+
+/// Runs a command as [`run`] does, and ends it also when it does nothing any more.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn run_within(
+    mut command: Command,
+    stdin: Vec<u8>,
+    stdout_max: usize,
+    limits: Limits,
+) -> io::Result<Ended> {
+    let mut deadline = Instant::now() + limits.whole;
     // A call without input needs no pipe, and no thread that fills it.
     let input = if stdin.is_empty() {
         Stdio::null()
@@ -74,15 +104,18 @@ pub(super) fn run(
     if let Some(pipe) = child.stderr.take() {
         thread::spawn(move || read_err(pipe, &sender));
     }
+    let mut idle = limits.idle.map(|limit| Idle::watch(child.id(), limit));
     let mut ended = Ended {
         status: None,
+        is_stuck: false,
         stdout: Vec::new(),
         cut: false,
         stderr: Vec::new(),
     };
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        match receiver.recv_timeout(left) {
+        let look = idle.as_ref().map_or(left, Idle::pause);
+        match receiver.recv_timeout(left.min(look)) {
             Ok(Stream::Out(bytes, cut)) => {
                 ended.stdout = bytes;
                 ended.cut = cut;
@@ -94,11 +127,16 @@ pub(super) fn run(
             Ok(Stream::Err(bytes)) => ended.stderr = bytes,
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
+                ended.is_stuck = look < left;
+                if ended.is_stuck && !idle.as_mut().is_some_and(Idle::is_too_long) {
+                    continue;
+                }
                 end(&mut child)?;
                 return Ok(ended);
             }
         }
     }
+    ended.is_stuck = false;
     ended.status = wait_until(&mut child, deadline)?;
     if ended.status.is_none() {
         end(&mut child)?;
@@ -254,6 +292,32 @@ mod tests {
         .unwrap();
         assert_eq!(ended.stderr.len(), STDERR_BYTES_MAX);
     }
+
+    #[test]
+    fn a_child_that_does_nothing_is_ended_and_one_at_work_is_not() {
+        let ended = |script, seconds| {
+            let limits = Limits {
+                whole: Duration::from_mins(5),
+                idle: Some(Duration::from_secs(seconds)),
+            };
+            run_within(shell(script), Vec::new(), 100, limits).unwrap()
+        };
+        for stuck in ["sleep 600", "echo 1; sleep 600 & wait", "sleep 600 | cat"] {
+            let ended = ended(stuck, 1);
+            assert!(ended.is_stuck && ended.status.is_none(), "{stuck}");
+        }
+        for at_work in [
+            // it writes to its helper
+            "for n in 1 2 3 4 5 6 7 8 9; do echo $n; sleep 0.5; done | cat >/dev/null",
+            "n=0; while [ $n -lt 3000000 ]; do n=$((n + 1)); done",
+            "sleep 0.3",
+        ] {
+            let ended = ended(at_work, 3);
+            let code = ended.status.and_then(|status| status.code());
+            assert_eq!((ended.is_stuck, code), (false, Some(0)), "{at_work}");
+        }
+    }
+
     #[test]
     fn git_removes_its_locks_before_it_is_killed() {
         let folder = tempfile::tempdir().unwrap();

@@ -17,6 +17,7 @@ mod drivers;
 mod fault;
 mod found_locks;
 mod identity;
+mod idle;
 mod library;
 mod lock_file;
 mod network;

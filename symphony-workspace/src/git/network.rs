@@ -8,14 +8,27 @@ use std::ffi::{OsStr, OsString};
 use std::process::Command;
 use std::time::Duration;
 
-use super::child::{self, Ended};
+use super::child::{self, Ended, Limits};
 use super::place::Git;
 use crate::error::WorkspaceError;
 
-/// Time limit of a call that moves objects over a slow line.
-const TRANSFER: Duration = Duration::from_mins(10);
-/// Time limit of a call that asks for refs.
-const ASK: Duration = Duration::from_mins(1);
+/// A call that asks for refs.
+const ASKED: Limits = Limits {
+    whole: Duration::from_mins(1),
+    idle: None,
+};
+/// A call that sends objects over a slow line. No one waits for it but the run whose they are.
+const SENT: Limits = Limits {
+    whole: Duration::from_mins(10),
+    idle: None,
+};
+/// A call that gets objects over a slow line. A connection that is lost without a word would keep it, and all runs that wait for it.
+const FETCHED: Limits = Limits {
+    idle: Some(Duration::from_mins(2)),
+    ..SENT
+};
+/// How ssh is called: without it, it would wait for a passphrase that no one can type. It notices after a minute that nothing answers.
+const SSH: &str = "ssh -oBatchMode=yes -oServerAliveInterval=15 -oServerAliveCountMax=4";
 /// How much output is read: refs of one branch, and what a server says of a push.
 const STDOUT_BYTES_MAX: usize = 1024 * 1024;
 
@@ -57,8 +70,10 @@ const TAKEN_AWAY: &[&str] = &[
 pub(crate) enum Call {
     /// It asks for refs.
     Ask,
-    /// It moves objects.
-    Transfer,
+    /// It gets objects.
+    Fetch,
+    /// It sends objects.
+    Push,
 }
 
 /// The answer of a call.
@@ -80,15 +95,15 @@ impl Git {
     ) -> Result<NetworkAnswer, WorkspaceError> {
         let mut command = self.user_command(environment)?;
         if !self.names_ssh(environment)? {
-            // without it ssh would wait for a passphrase that no one can type
-            command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
+            command.env("GIT_SSH_COMMAND", SSH);
         }
         command.arg(subcommand).args(arguments);
-        let limit = match kind {
-            Call::Ask => ASK,
-            Call::Transfer => TRANSFER,
+        let limits = match kind {
+            Call::Ask => ASKED,
+            Call::Fetch => FETCHED,
+            Call::Push => SENT,
         };
-        self.ended(command, subcommand, limit)
+        self.ended(command, subcommand, limits)
     }
 
     /// Returns whether the user chose how ssh is called.
@@ -102,7 +117,7 @@ impl Git {
         }
         let mut command = self.user_command(environment)?;
         command.args(["config", "--get", "core.sshCommand"]);
-        let found = self.ended(command, "config", ASK)?;
+        let found = self.ended(command, "config", ASKED)?;
         Ok(found.code == Some(0))
     }
 
@@ -139,28 +154,78 @@ impl Git {
         &self,
         command: Command,
         subcommand: &str,
-        limit: Duration,
+        limits: Limits,
     ) -> Result<NetworkAnswer, WorkspaceError> {
         let place = &self.place().common_dir;
-        let ended = child::run(command, Vec::new(), STDOUT_BYTES_MAX, limit)
+        let ended = child::run_within(command, Vec::new(), STDOUT_BYTES_MAX, limits)
             .map_err(|source| WorkspaceError::io("start git in", place, source))?;
         let Ended {
             status,
+            is_stuck,
             stdout,
             stderr,
             ..
         } = ended;
         let Some(status) = status else {
+            if let Some(idle) = limits.idle.filter(|_| is_stuck) {
+                let idle = idle.as_secs();
+                return Ok(NetworkAnswer {
+                    code: None,
+                    stdout: String::new(),
+                    stderr: format!(
+                        "{}\nnothing came or went for {idle} s, so it was ended",
+                        said(&stderr)
+                    ),
+                });
+            }
             return Err(WorkspaceError::GitTimedOut {
                 command: format!("git {subcommand}"),
                 place: place.clone(),
-                seconds: limit.as_secs(),
+                seconds: limits.whole.as_secs(),
             });
         };
         Ok(NetworkAnswer {
             code: status.code(),
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&stderr).trim_end().to_owned(),
+            stderr: said(&stderr),
         })
+    }
+}
+
+fn said(stderr: &[u8]) -> String {
+    String::from_utf8_lossy(stderr).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::git::{GitProgram, Place};
+
+    #[test]
+    fn a_hub_that_says_nothing_any_more_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        git2::Repository::init(folder.path()).unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let place = Place {
+            git_dir: root.join(".git"),
+            common_dir: root.join(".git"),
+            work_tree: root,
+        };
+        let git = Git::new(GitProgram::find().unwrap(), Vec::new(), place);
+        // the kernel accepts what comes, and no one answers
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("git://{}/project", silent.local_addr().unwrap());
+        let mut command = git.user_command(&BTreeMap::new()).unwrap();
+        command.args(["fetch", &address]);
+        let limits = Limits {
+            idle: Some(Duration::from_secs(1)),
+            ..FETCHED
+        };
+        let answer = git.ended(command, "fetch", limits).unwrap();
+        let words = "nothing came or went for 1 s, so it was ended";
+        assert!(answer.stderr.ends_with(words), "{answer:?}");
+        assert_eq!(answer.code, None);
     }
 }

@@ -14,6 +14,7 @@ use crate::change::{RescueRef, overwrite};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::identity::is_own_branch;
+use crate::remote::NoAnswer;
 use crate::repository::{Base, BranchName, Repository, point_head};
 use crate::worktree::{BranchFate, RemoveRequest, WorktreeKey};
 
@@ -55,22 +56,25 @@ impl HubClone {
     /// run may build on. Its work is saved in this clone.
     ///
     /// # Errors
-    /// When the hub does not answer, has no base, or uses another hash than what was fetched earlier; when the worktree cannot be removed because a process works in it.
+    /// When the fetch that this one waited for did not get through; when the hub does not answer, has no base, or uses another hash than what was fetched earlier; when the worktree cannot be removed because a process works in it.
     pub fn update(&self, update: &HubUpdate) -> Result<UpdatedClone, WorkspaceError> {
         let repository = &self.repository;
         let fetches = Fetches::of(repository.common_dir());
-        let last = fetches.last();
+        let arrival = fetches.arrive();
         let mut lock = self.lock()?;
+        if fetches.is_lost(arrival) {
+            return Err(self.fetch_lost());
+        }
         let own = update.own_refs();
-        if fetches.serve(last) && !own.is_empty() {
+        if fetches.serve(arrival) && !own.is_empty() {
             // Without the lock: no other run of this host needs these refs.
             drop(lock);
             self.hub().mirror(&own)?;
             lock = self.lock()?;
         }
         // Another fetch may have begun since, and failed.
-        if !fetches.serve(last) {
-            fetches.make(|| self.follow(update))?;
+        if !fetches.serve(arrival) {
+            fetches.make(|| self.fetch_first(update), || self.follow())?;
         }
         let mut updated = UpdatedClone {
             base: repository.base()?,
@@ -88,17 +92,32 @@ impl HubClone {
         Ok(updated)
     }
 
-    /// Fetches, and makes what all runs share as it is at the hub.
-    fn follow(&self, update: &HubUpdate) -> Result<(), WorkspaceError> {
-        let repository = &self.repository;
-        match self.fetch(update) {
-            // Which hash the hub uses shows at the first fetch.
-            Err(WorkspaceError::OtherObjectFormat(_)) if repository.is_empty()? => {
-                use_sha256(repository.common_dir())?;
-                self.fetch(update)?;
-            }
-            fetched => fetched?,
+    fn fetch_lost(&self) -> WorkspaceError {
+        let name = self.address.clone();
+        WorkspaceError::RemoteSilent {
+            detail: format!(
+                "the one that was under way did not get through, and is not tried again for each run that waited for it; `git ls-remote {name}` on this host shows whether the hub answers"
+            ),
+            name,
+            call: "git fetch".to_owned(),
+            why: NoAnswer::Unreachable,
         }
+    }
+
+    /// Fetches. Which hash the hub uses shows at the first time.
+    fn fetch_first(&self, update: &HubUpdate) -> Result<(), WorkspaceError> {
+        match self.fetch(update) {
+            Err(WorkspaceError::OtherObjectFormat(_)) if self.repository.is_empty()? => {
+                use_sha256(self.repository.common_dir())?;
+                self.fetch(update)
+            }
+            fetched => fetched,
+        }
+    }
+
+    /// Makes what all runs share as it is at the hub.
+    fn follow(&self) -> Result<(), WorkspaceError> {
+        let repository = &self.repository;
         repository.follow_branches(&repository.reader().commits_below(HEADS)?)?;
         if let Some(head) = self.hub().head_branch()? {
             repository.show_branch(&head)?;

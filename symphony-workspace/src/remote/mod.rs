@@ -108,7 +108,7 @@ impl<'a> Remote<'a> {
     pub(crate) fn mirror(&self, refspecs: &[String]) -> Result<(), WorkspaceError> {
         let mut arguments = [FETCH_OPTIONS, &["--prune", self.name]].concat();
         arguments.extend(refspecs.iter().map(String::as_str));
-        let found = self.call(Call::Transfer, "fetch", &arguments)?;
+        let found = self.call(Call::Fetch, "fetch", &arguments)?;
         self.answered("fetch", found).map(drop)
     }
 
@@ -121,7 +121,7 @@ impl<'a> Remote<'a> {
         let refspec = format!("+{}:{kept}", branch.reference());
         let mut arguments = FETCH_OPTIONS.to_vec();
         arguments.extend([self.name, &refspec]);
-        let found = self.call(Call::Transfer, "fetch", &arguments)?;
+        let found = self.call(Call::Fetch, "fetch", &arguments)?;
         self.answered("fetch", found)?;
         self.repository
             .reader()
@@ -191,7 +191,7 @@ impl<'a> Remote<'a> {
             "--no-signed",
         ];
         all.extend(arguments);
-        let found = self.call(Call::Transfer, "push", &all)?;
+        let found = self.call(Call::Push, "push", &all)?;
         match answer::pushed(&found.stdout) {
             Some(pushed) => Ok(pushed),
             None => self.answered("push", found).map(|_| Pushed::Done),
