@@ -15,6 +15,7 @@ mod resting;
 mod round;
 mod serve;
 mod source;
+mod tidying;
 mod zombies;
 
 pub use hand_over::HandOverError;

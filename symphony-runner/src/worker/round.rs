@@ -11,6 +11,7 @@ use symphony_store::{Store, Worker};
 use super::model::{Looked, Taking, WorkerNews, WorkerOptions};
 use super::resting::Resting;
 use super::source::Source;
+use super::tidying::Tidying;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
@@ -28,8 +29,8 @@ pub(super) struct Round<'a> {
     pub(super) zombies: BTreeMap<RunId, Instant>,
     /// When all clones were looked at.
     pub(super) looked: Option<Instant>,
-    /// When no worktree of an ended issue was left.
-    pub(super) tidied: Option<Instant>,
+    /// What it has found out about worktrees of ended issues.
+    pub(super) tidying: Tidying,
     /// What was reported of runs: each problem once for as long as it lasts.
     told: BTreeMap<RunId, String>,
     seen: Option<Instant>,
@@ -59,7 +60,7 @@ impl<'a> Round<'a> {
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
             looked: None,
-            tidied: None,
+            tidying: Tidying::default(),
             told: BTreeMap::new(),
             seen: None,
             shown: 0,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 
 use symphony_core::Timestamp;
 
@@ -17,7 +18,7 @@ use crate::deep::{PATH_BYTES_MAX, find_file, remove_deep};
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::left::SavedSubmodule;
-use crate::repository::{Repository, clear_lock_of_gone, delete_ref};
+use crate::repository::{Repository, RepositoryLock, clear_lock_of_gone, delete_ref};
 
 /// What happened to the branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +59,25 @@ impl Repository {
     /// not be saved (a repository inside it, a full disk). A lock (`git worktree lock`) is no obstacle: the worktrees
     /// are Symphony's, any agent can lock its own, and its contents are saved first.
     pub fn remove_worktree(&self, request: &RemoveRequest<'_>) -> Result<Removed, WorkspaceError> {
-        let _lock = self.lock()?;
+        self.remove_under(&self.lock()?, request)
+    }
+
+    /// Does the same if no one has the repository's lock: for what can wait better than the caller can.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::LockTimeout`] while another process changes the repository, and those of [`Repository::remove_worktree`].
+    pub fn remove_worktree_at_leisure(
+        &self,
+        request: &RemoveRequest<'_>,
+    ) -> Result<Removed, WorkspaceError> {
+        self.remove_under(&self.lock_within(Duration::ZERO)?, request)
+    }
+
+    fn remove_under(
+        &self,
+        _lock: &RepositoryLock,
+        request: &RemoveRequest<'_>,
+    ) -> Result<Removed, WorkspaceError> {
         let path = self.worktree_path(request.key)?;
         refuse_link(&path)?;
         // Everything is saved before anything is removed: the commits of submodules here, the work in the folder inside
