@@ -75,7 +75,7 @@ pub use identity::{
 pub use import::Imported;
 pub use left::{Absorbed, KnownWork, SavedSubmodule, StrayWork, UnpublishedLink};
 pub use linux::processes_with_open;
-pub use merge::{BaseCheckout, MergePlan, MergeStyle, MergedBy};
+pub use merge::{BaseCheckout, MergePlan, MergeStyle, MergedBy, MergedTrees};
 pub use outside::{ChangeQuery, FoundChange};
 pub use own_file::{open_own_file, read_file, read_own_file, read_own_text, read_text};
 pub use pristine::{Planted, Pristine};

@@ -1,79 +1,166 @@
 //! Unwanted content of a pull request: links to commits that no one can fetch, and commits that a person took out of
 //! the base. A merge refuses it, and a tick finds it before anyone tries to merge.
 
-use symphony_core::config::ProjectConfig;
-use symphony_core::outside::{BaseView, CheckoutInTheWay, MergeObstacle, OpenInto};
+use std::collections::BTreeMap;
+
+use symphony_core::id::PrId;
+use symphony_core::outside::{BaseView, CheckoutInTheWay, MergeConflict, MergeObstacle, OpenInto};
 use symphony_core::pull_request::PullRequest;
 use symphony_store::{Project, Store};
-use symphony_workspace::{BaseCheckout, BranchName, CommitId, Repository, WorkspaceError};
+use symphony_workspace::{
+    BaseCheckout, BranchName, CommitId, MergedTrees, Repository, WorkspaceError,
+};
 
 use crate::error::RunnerError;
 use crate::merge::MergeOptions;
 use crate::merge::incoming::Incoming;
 use crate::merge::not_merged::{MergeRefusal, NotMerged};
 use crate::merge::unpublished::unpublished_head;
-use crate::repository::open_repository;
-use crate::upkeep::rewound::returning_commits;
+use crate::upkeep::rewound::{earlier_places, returning_commits};
 
-/// Looks once at the checkout of a base into which approved pull requests can be merged; `None` when it is not checked out, or there are none.
-///
-/// # Errors
-/// When the repository cannot be opened, or git fails.
-pub(crate) fn checkout_for(
-    project: &Project,
-    config: &ProjectConfig,
-    base: &str,
-    open: &[&OpenInto],
-) -> Result<Option<BaseCheckout>, RunnerError> {
-    if !open.iter().any(|open| open.is_approved) {
-        return Ok(None);
-    }
-    let repository = open_repository(project, config)?;
-    Ok(repository.base_checkout(&BranchName::parse(base)?)?)
+/// A base branch, as a tick compares the pull requests into it that wait for a person with it.
+pub(crate) struct LookedAtBase<'a> {
+    repository: &'a Repository,
+    name: &'a str,
+    head: &'a CommitId,
+    /// Where it was before it was moved back.
+    places: Vec<CommitId>,
+    /// Its checkout, if it has one and something approved may be merged into it.
+    checkout: Option<BaseCheckout>,
 }
 
-/// Adds the unwanted content of a pull request that a person may merge. If git cannot look now, the next tick tries
-/// again.
-///
-/// # Errors
-/// When the repository cannot be opened, git fails, or the database cannot be read.
-pub(crate) fn look_for_unwanted(
-    store: &Store,
-    project: &Project,
-    config: &ProjectConfig,
-    open: &OpenInto,
-    base: &CommitId,
-    checkout: Option<&BaseCheckout>,
-    view: &mut BaseView,
-) -> Result<(), RunnerError> {
-    let head = RunnerError::commit(
+impl<'a> LookedAtBase<'a> {
+    /// Looks at a base branch once for all pull requests into it.
+    ///
+    /// # Errors
+    /// When git fails, or the database cannot be read.
+    pub(crate) fn look(
+        store: &Store,
+        project: &Project,
+        repository: &'a Repository,
+        (name, head): (&'a str, &'a CommitId),
+        open: &[&OpenInto],
+    ) -> Result<Self, RunnerError> {
+        let checkout = if open.iter().any(|open| open.is_approved) {
+            let checkout = repository.base_checkout(&BranchName::parse(name)?);
+            checkout.unwrap_or_else(|error| {
+                tracing::warn!(project = %project.id, base = %name, %error, "the checkout of a base was not looked at");
+                None
+            })
+        } else {
+            None
+        };
+        Ok(Self {
+            repository,
+            name,
+            head,
+            places: earlier_places(store, &project.id, name, head)?,
+            checkout,
+        })
+    }
+
+    /// Adds what keeps pull requests from being merged. What git cannot tell now, the next tick asks again.
+    ///
+    /// # Errors
+    /// When the base is gone.
+    pub(crate) fn compare(
+        &self,
+        open: &[&OpenInto],
+        view: &mut BaseView,
+    ) -> Result<(), RunnerError> {
+        let mut heads = Vec::new();
+        for open in open {
+            match head_of(open) {
+                Ok(head) => heads.push((*open, head)),
+                Err(error) => {
+                    tracing::warn!(pr = %open.pr, %error, "it is not known whether it can be merged");
+                }
+            }
+        }
+        let merged = self.merged(&heads)?;
+        for (open, head) in &heads {
+            let merged = merged.get(&open.pr);
+            if let Err(error) = self.look_for_unwanted(open, head, merged, view) {
+                tracing::warn!(pr = %open.pr, %error, "it is not known whether it can be merged");
+            }
+            if let Some(Err(files)) = merged.filter(|_| self.has_moved_since(open)) {
+                view.conflicting.push(MergeConflict {
+                    pr: open.pr,
+                    base: open.base.clone(),
+                    files: files.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the base is elsewhere than when the pull request was opened. Otherwise it has no conflict.
+    fn has_moved_since(&self, open: &OpenInto) -> bool {
+        open.base_commit != self.head.as_str()
+    }
+
+    /// Returns the checkout that a merge of a pull request would move.
+    fn checkout_of(&self, open: &OpenInto) -> Option<&BaseCheckout> {
+        self.checkout.as_ref().filter(|_| open.is_approved)
+    }
+
+    /// Merges what may conflict, or may overwrite files in the checkout, with the base.
+    fn merged(
+        &self,
+        heads: &[(&OpenInto, CommitId)],
+    ) -> Result<BTreeMap<PrId, MergedTrees>, RunnerError> {
+        let needed = heads
+            .iter()
+            .filter(|(open, _)| self.has_moved_since(open) || self.checkout_of(open).is_some());
+        let (needed, heads): (Vec<PrId>, Vec<CommitId>) =
+            needed.map(|(open, head)| (open.pr, head.clone())).unzip();
+        if heads.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let merged = self.repository.merges_of_all(self.head, &heads)?;
+        let merged = needed.into_iter().zip(merged);
+        Ok(merged
+            .filter_map(|(pr, merged)| Some((pr, merged?)))
+            .collect())
+    }
+
+    fn look_for_unwanted(
+        &self,
+        open: &OpenInto,
+        head: &CommitId,
+        merged: Option<&MergedTrees>,
+        view: &mut BaseView,
+    ) -> Result<(), RunnerError> {
+        let incoming = Incoming {
+            pr: open.pr,
+            of: &open.of,
+            branch: self.name,
+            base: self.head,
+            head,
+        };
+        let unpublished = unpublished_head(self.repository, incoming)?;
+        view.unpublished.extend(unpublished);
+        let returning = returning_commits(self.repository, incoming, &self.places)?;
+        view.returning.extend(returning);
+        if let (Some(checkout), Some(Ok(tree))) = (self.checkout_of(open), merged) {
+            let files = checkout.in_the_way(self.head, tree)?;
+            if !files.is_empty() {
+                view.overwriting.push(CheckoutInTheWay {
+                    pr: open.pr,
+                    path: checkout.path().display().to_string(),
+                    files,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn head_of(open: &OpenInto) -> Result<CommitId, RunnerError> {
+    RunnerError::commit(
         &open.head_commit,
         format_args!("the head of pull request {}", open.pr),
-    )?;
-    let repository = open_repository(project, config)?;
-    let incoming = Incoming {
-        project: &project.id,
-        pr: open.pr,
-        of: &open.of,
-        branch: &open.base,
-        base,
-        head: &head,
-    };
-    let unpublished = unpublished_head(&repository, incoming)?;
-    view.unpublished.extend(unpublished);
-    let returning = returning_commits(store, &repository, incoming)?;
-    view.returning.extend(returning);
-    if let Some(checkout) = checkout.filter(|_| open.is_approved) {
-        let files = repository.in_the_way_of(&head, checkout, base)?;
-        if !files.is_empty() {
-            view.overwriting.push(CheckoutInTheWay {
-                pr: open.pr,
-                path: checkout.path().display().to_string(),
-                files,
-            });
-        }
-    }
-    Ok(())
+    )
 }
 
 /// Refuses a merge that would bring unwanted content into the base, unless it is forced.
@@ -93,7 +180,6 @@ pub(crate) fn refuse_unwanted(
     }
     refuse_filters(repository, base, head, pr)?;
     let incoming = Incoming {
-        project: &pr.project,
         pr: pr.id,
         of: &pr.of,
         branch: &pr.base,
@@ -103,7 +189,8 @@ pub(crate) fn refuse_unwanted(
     if let Some(found) = unpublished_head(repository, incoming)? {
         return Err(NotMerged::found(pr, MergeObstacle::Unpublished(found)).into());
     }
-    match returning_commits(store, repository, incoming)? {
+    let places = earlier_places(store, &pr.project, &pr.base, base)?;
+    match returning_commits(repository, incoming, &places)? {
         Some(found) => Err(NotMerged::found(pr, MergeObstacle::Returning(found)).into()),
         None => Ok(()),
     }

@@ -1,14 +1,12 @@
 //! What a pull request would bring into its base.
 
-use symphony_core::id::{PrId, ProjectId};
+use symphony_core::id::PrId;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_workspace::CommitId;
 
 /// The head of a pull request, and the commit of the base that it would be merged into.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Incoming<'a> {
-    /// Its project.
-    pub(crate) project: &'a ProjectId,
     /// The pull request.
     pub(crate) pr: PrId,
     /// What it finishes.

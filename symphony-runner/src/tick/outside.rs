@@ -10,7 +10,7 @@ use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{IssueId, PlanId, ProjectId};
 use symphony_core::outside::{
     BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, GoneBase, HeadFound,
-    LostHead, MergeConflict, NoticeKind, OpenInto, OutsideMerge, Standing, missing_of,
+    LostHead, NoticeKind, OpenInto, OutsideMerge, Standing, missing_of,
 };
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_store::{PrFilter, Project, Store};
@@ -20,7 +20,7 @@ use symphony_workspace::{
 
 use super::observed::Observed;
 use crate::error::RunnerError;
-use crate::merge::content::{checkout_for, look_for_unwanted};
+use crate::merge::content::LookedAtBase;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
 use crate::upkeep::rewound::rewound_base;
 
@@ -94,6 +94,7 @@ pub(super) fn look_for_obstacles(
                 tracing::warn!(project = %id, %error, "the heads of pull requests were not looked for");
             }
         }
+        let mut repository = None;
         for (name, head) in names.iter().zip(heads) {
             let Some(head) = head else {
                 let seen = store.base_look(id, name)?;
@@ -108,27 +109,34 @@ pub(super) fn look_for_obstacles(
                 |open: &&&OpenInto| open.is_approved || !judge_enabled || open.of.plan().is_some();
             let into = here.iter().filter(|open| open.base == **name);
             let into: Vec<&OpenInto> = into.filter(waits_for_person).copied().collect();
-            let checkout = checkout_for(project, config, name, &into).unwrap_or_else(|error| {
-                tracing::warn!(project = %id, base = %name, %error, "the checkout of a base was not looked at");
-                None
-            });
-            for open in into {
-                let view = &mut observed.snapshot.base;
-                let unwanted =
-                    look_for_unwanted(store, project, config, open, &head, checkout.as_ref(), view);
-                if let Err(error) = unwanted {
-                    tracing::warn!(pr = %open.pr, %error, "it is not known whether it can be merged");
-                }
-                match conflict_with(project, config, open, &head) {
-                    Ok(conflict) => observed.snapshot.base.conflicting.extend(conflict),
-                    Err(error) => {
-                        tracing::warn!(pr = %open.pr, %error, "it is not known whether it conflicts with its base");
-                    }
-                }
+            if into.is_empty() {
+                continue;
+            }
+            let view = &mut observed.snapshot.base;
+            let looked = opened(&mut repository, project, config)
+                .map_err(RunnerError::from)
+                .and_then(|repository| {
+                    LookedAtBase::look(store, project, repository, (name, &head), &into)?
+                        .compare(&into, view)
+                });
+            if let Err(error) = looked {
+                tracing::warn!(project = %id, base = %name, %error, "the pull requests into a base were not looked at");
             }
         }
     }
     Ok(())
+}
+
+/// Returns the repository of a project, which is opened once.
+fn opened<'a>(
+    repository: &'a mut Option<Repository>,
+    project: &Project,
+    config: &ProjectConfig,
+) -> Result<&'a Repository, WorkspaceError> {
+    match repository {
+        Some(repository) => Ok(repository),
+        empty => Ok(empty.insert(open_repository(project, config)?)),
+    }
 }
 
 /// Returns those of the pull requests whose branch is not at the reviewed commit, if that keeps them from being merged. For all
@@ -175,29 +183,6 @@ fn lost_heads(
         }
     }
     Ok(lost)
-}
-
-/// Returns the conflict of a pull request with its base, or `None`. If its base has not moved, there can be none, and
-/// no git process is needed.
-fn conflict_with(
-    project: &Project,
-    config: &ProjectConfig,
-    open: &OpenInto,
-    base: &CommitId,
-) -> Result<Option<MergeConflict>, RunnerError> {
-    if open.base_commit == base.as_str() {
-        return Ok(None);
-    }
-    let head = RunnerError::commit(
-        &open.head_commit,
-        format_args!("the head of pull request {}", open.pr),
-    )?;
-    let files = open_repository(project, config)?.conflicts(base, &head)?;
-    Ok((!files.is_empty()).then(|| MergeConflict {
-        pr: open.pr,
-        base: open.base.clone(),
-        files,
-    }))
 }
 
 /// Returns whether any work of a project could be on its base, because one of its issues was in work; true if unknown.

@@ -36,7 +36,10 @@ impl BaseCheckout {
 
     /// Returns the changed or untracked paths, ignored or not, that a move of the checkout would overwrite: files with changes,
     /// files and folders in the place of a new file, files in the place of a new file's folder.
-    pub(super) fn in_the_way(
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn in_the_way(
         &self,
         from: &CommitId,
         to: &CommitId,

@@ -9,6 +9,6 @@ mod style;
 
 pub use in_the_way::BaseCheckout;
 pub use into_base::MergedBy;
-pub use plan::MergePlan;
 pub(crate) use plan::merge_trees;
+pub use plan::{MergePlan, MergedTrees};
 pub use style::MergeStyle;

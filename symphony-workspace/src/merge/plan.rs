@@ -65,12 +65,15 @@ pub(super) fn plan(
     commit_tree(git, &tree, parents, message, identity).map(MergePlan::Merge)
 }
 
-/// Merges the trees of two commits with the attributes of the first. Conflicting files are returned as an error.
+/// The tree that a merge makes, or the files that conflict.
+pub type MergedTrees = Result<CommitId, Vec<String>>;
+
+/// Merges the trees of two commits with the attributes of the first.
 pub(crate) fn merge_trees(
     git: &Git,
     base: &CommitId,
     head: &CommitId,
-) -> Result<Result<CommitId, Vec<String>>, WorkspaceError> {
+) -> Result<MergedTrees, WorkspaceError> {
     let answer = git
         .command("merge-tree")
         .apart(base)
@@ -96,6 +99,55 @@ pub(crate) fn merge_trees(
         return Ok(Err(files));
     }
     Ok(Ok(tree))
+}
+
+/// How many heads one process merges.
+const MERGES_MAX: usize = 50;
+
+/// Merges the trees of a base and of each head, as [`merge_trees`] does, until git stops. An older git does not begin.
+fn many_merges(
+    git: &Git,
+    base: &CommitId,
+    heads: &[CommitId],
+) -> Result<Vec<MergedTrees>, WorkspaceError> {
+    if heads.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let pairs: Vec<String> = heads
+        .iter()
+        .map(|head| format!("{base} {head}\n"))
+        .collect();
+    let answer = git
+        .command("merge-tree")
+        .apart(base)
+        .args(["--write-tree", "--name-only", "--no-messages", "--stdin"])
+        .stdin(pairs.concat().into_bytes())
+        .slow()
+        .answer(&[0, 1, 128, 129])?;
+    Ok(merges_in(&answer.stdout).collect())
+}
+
+/// Reads the answers of `git merge-tree --stdin`: for each merge a status, a tree, the conflicting files, and an empty field, each before
+/// a NUL. One that was cut off is left out.
+fn merges_in(stdout: &[u8]) -> impl Iterator<Item = MergedTrees> {
+    let mut fields = stdout.split(|byte| *byte == 0);
+    std::iter::from_fn(move || {
+        let is_clean = match fields.next()? {
+            b"0" => false,
+            b"1" => true,
+            _ => return None,
+        };
+        let tree = CommitId::parse(str::from_utf8(fields.next()?).ok()?).ok()?;
+        let mut files: Vec<String> = Vec::new();
+        loop {
+            match fields.next()? {
+                b"" => break,
+                file => files.push(String::from_utf8_lossy(file).into_owned()),
+            }
+        }
+        files.dedup();
+        Some(if is_clean { Ok(tree) } else { Err(files) })
+    })
 }
 
 impl Repository {
@@ -131,6 +183,39 @@ impl Repository {
         Ok(merge_trees(&self.git, base, head)?
             .err()
             .unwrap_or_default())
+    }
+
+    /// Merges the trees of a base and each of many heads, with one process for 50 of them where git can merge several (2.39). `None` for a
+    /// head about which git could not tell.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CommitMissing`] when the base is not here.
+    pub fn merges_of_all(
+        &self,
+        base: &CommitId,
+        heads: &[CommitId],
+    ) -> Result<Vec<Option<MergedTrees>>, WorkspaceError> {
+        self.require_commit(base)?;
+        let mut found = Vec::new();
+        for heads in heads.chunks(MERGES_MAX) {
+            let many = many_merges(&self.git, base, heads).unwrap_or_else(|error| {
+                tracing::warn!(%error, "git did not merge several commits at once");
+                Vec::new()
+            });
+            // Git stops at a head that is gone, or has no common commit. What follows is merged one by one.
+            let rest = heads.iter().skip(many.len());
+            found.extend(many.into_iter().map(Some));
+            for head in rest {
+                let merged = self
+                    .require_commit(head)
+                    .and_then(|()| merge_trees(&self.git, base, head));
+                if let Err(error) = &merged {
+                    tracing::warn!(%head, %error, "git could not merge a commit");
+                }
+                found.push(merged.ok());
+            }
+        }
+        Ok(found)
     }
 
     /// Counts the commits that `base` had when it was at `was`, that it no longer has, and that a merge of `head` would
@@ -182,5 +267,29 @@ impl Repository {
             }
         }
         Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_many_merges_are_read_up_to_where_git_stopped() {
+        let read = |text: &str| {
+            let stdout = text.replace('|', "\0");
+            merges_in(stdout.as_bytes()).collect::<Vec<_>>()
+        };
+        let id = |digit: &str| digit.repeat(40);
+        let tree = |digit| CommitId::parse(&id(digit)).unwrap();
+        let clean = |digit: &str| format!("1|{}||", id(digit));
+        let conflict = format!("0|{}|a.txt|a.txt|b c||", id("b"));
+        let whole = clean("a") + &conflict + &clean("c");
+        let files = vec!["a.txt".to_owned(), "b c".to_owned()];
+        assert_eq!(read(&whole), [Ok(tree("a")), Err(files), Ok(tree("c"))]);
+        assert!(read("").is_empty());
+        for cut in ["0|bb|a.t", &id("b"), "usage: git merge-tree", "1|bb||"] {
+            assert_eq!(read(&(clean("a") + cut)), [Ok(tree("a"))], "{cut}");
+        }
     }
 }

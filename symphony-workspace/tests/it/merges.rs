@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::time::{Duration, Instant};
 
 use symphony_core::git_lock::{KeepReason, SHARED_LOCK_AGE_MIN};
 use symphony_workspace::{
@@ -66,6 +67,83 @@ fn a_merge_commit_can_be_asked_for() {
         git(&project.root, &["log", "-1", "--format=%P"]),
         format!("{base} {head}")
     );
+}
+
+#[test]
+fn many_heads_are_merged_with_a_base_whatever_some_of_them_are() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let clean = commit_file(worktree.path(), "mine.txt", "mine\n");
+    let conflicting = commit_file(worktree.path(), "src/a.txt", "mine\n");
+    let base = commit_file(&project.root, "src/a.txt", "theirs\n");
+    let tree = git(&project.root, &["rev-parse", "HEAD^{tree}"]);
+    let unrelated = git(&project.root, &["commit-tree", "-m", "new", &tree]);
+    let unrelated = CommitId::parse(&unrelated).unwrap();
+    let missing = CommitId::parse("0123456789012345678901234567890123456789").unwrap();
+    let MergePlan::Merge(merge) = planned(&repository, &base, &clean) else {
+        panic!("it is no merge");
+    };
+    let merged = git(&project.root, &["rev-parse", &format!("{merge}^{{tree}}")]);
+    let merged = CommitId::parse(&merged).unwrap();
+    let files = vec!["src/a.txt".to_owned()];
+    for heads in [
+        vec![],
+        vec![&clean],
+        vec![&clean, &conflicting, &clean],
+        vec![&missing, &conflicting, &clean],
+        vec![&clean, &unrelated, &conflicting, &missing, &clean],
+        vec![&unrelated],
+        // more than one process merges
+        vec![&clean; 120],
+    ] {
+        let expected = heads.iter().map(|head| match *head {
+            head if *head == clean => Some(Ok(merged.clone())),
+            head if *head == conflicting => Some(Err(files.clone())),
+            _ => None,
+        });
+        let expected: Vec<_> = expected.collect();
+        let heads: Vec<CommitId> = heads.into_iter().cloned().collect();
+        let found = repository.merges_of_all(&base, &heads).unwrap();
+        assert_eq!(found, expected, "{heads:?}");
+    }
+    let error = repository.merges_of_all(&missing, &[clean]).unwrap_err();
+    assert!(
+        matches!(error, WorkspaceError::CommitMissing { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_removal_at_leisure_waits_for_no_one() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let request = RemoveRequest {
+        key: worktree.key(),
+        branch: worktree.branch(),
+        base: &branch("main"),
+        fate: BranchFate::Delete,
+        now: at(100),
+    };
+    let lock = repository.lock().unwrap();
+    let error = repository.remove_worktree_at_leisure(&request).unwrap_err();
+    assert!(
+        matches!(error, WorkspaceError::LockTimeout { .. }),
+        "{error}"
+    );
+    assert!(worktree.path().is_dir());
+    drop(lock);
+    // a program that another test starts at this moment has the lock, too, until it is itself
+    let begun = Instant::now();
+    while let Err(error) = repository.remove_worktree_at_leisure(&request) {
+        let is_held = matches!(error, WorkspaceError::LockTimeout { .. });
+        assert!(
+            is_held && begun.elapsed() < Duration::from_mins(1),
+            "{error}"
+        );
+    }
+    assert!(!worktree.path().exists());
 }
 
 #[test]
