@@ -32,6 +32,8 @@ impl Round<'_> {
                 pass_on_request(run, &paths)?;
                 watch_over(installation, project, run, &paths)
             }
+            // It ended after this round had asked for the runs of its host: its supervisor records that before it lets the lock go.
+            _ if !store.run(&run.id)?.status.is_live() => Ok(Looked::Fine),
             // No one has worked on it here: the worker before this one died after it had taken the run.
             LockState::Missing if run.status == RunStatus::Starting => {
                 self.launch(installation, project, run, SuperviseMode::Run)?;
