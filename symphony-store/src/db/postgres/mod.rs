@@ -59,11 +59,24 @@ pub(crate) struct Postgres {
     turn: Cell<turn::Has>,
     /// Whether writes are refused, to rehearse a full disk.
     full: Cell<bool>,
-    /// Whether the last write failed, so that the next one is probably the same.
-    failed: Cell<bool>,
+    /// How many writes in a row failed, so that the next one is probably the same.
+    failures: Cell<u32>,
+    /// Whether the last write waited for others in vain, so that the next one does not wait.
+    waited: Cell<bool>,
     /// The texts of statements for PostgreSQL, by their own.
     texts: RefCell<HashMap<String, Arc<str>>>,
 }
+
+/// How many times in a row a write fails before it is alone.
+const ALONE_AFTER: u32 = 4;
+/// Waits for other writes that failed. Of the locks that exclude themselves, this one is in the way of the fewest: no one reads or writes
+/// with another one.
+const IN_TURN: &str = "SET LOCAL lock_timeout = '2s'; LOCK TABLE engine_session IN SHARE UPDATE EXCLUSIVE MODE; \
+                     SET LOCAL lock_timeout = '10s';";
+/// Waits for all writes that are under way, and lets no other one begin: each writes the row of its session first. Single statements, such
+/// as beats, go on.
+const ALONE: &str = "SET LOCAL lock_timeout = '8s'; LOCK TABLE engine_session IN SHARE ROW EXCLUSIVE MODE; \
+                     SET LOCAL lock_timeout = '10s';";
 
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,7 +111,8 @@ impl Postgres {
             write: Cell::new(0),
             turn: Cell::new(turn::Has::Not),
             full: Cell::new(false),
-            failed: Cell::new(false),
+            failures: Cell::new(0),
+            waited: Cell::new(false),
             texts: RefCell::default(),
         }
     }
@@ -143,8 +157,9 @@ impl Postgres {
     ///
     /// A write reads through indexes. PostgreSQL would read the whole of a small table, and a serializable transaction that did fails
     /// with any other that writes there (PostgreSQL's manual, "Serializable Isolation Level"). One that failed waits for others that
-    /// did, before it looks at anything: 16 that begin again at the same moment would fail each other again and again. Where that takes
-    /// longer than two seconds, it is tried without waiting: a host that stops in its turn keeps it until the server ends its transaction.
+    /// did, before it looks at anything: 16 that begin again at the same moment would fail each other again and again. One that failed
+    /// four times is alone: a claim of many runs lost against the short writes of their ends 29 times in a row. Where waiting takes too
+    /// long, it is tried without: a host that stops in its turn keeps it until the server ends its transaction, after three seconds.
     pub(super) fn begin(&self, purpose: Purpose) -> Result<(), DbError> {
         let text = match purpose {
             Purpose::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".to_owned(),
@@ -157,12 +172,11 @@ impl Postgres {
                 } else {
                     "READ COMMITTED"
                 };
-                // Of those that exclude themselves, this lock is in the way of the fewest: no one reads or writes with another one.
-                let queue = if purpose == Purpose::Write && self.failed.replace(false) {
-                    "SET LOCAL lock_timeout = '2s'; LOCK TABLE engine_session IN SHARE UPDATE EXCLUSIVE MODE; \
-                     SET LOCAL lock_timeout = '10s';"
-                } else {
-                    ""
+                let queue = match self.failures.get() {
+                    _ if purpose != Purpose::Write || self.waited.replace(false) => "",
+                    0 => "",
+                    1..ALONE_AFTER => IN_TURN,
+                    _ => ALONE,
                 };
                 self.write.set(self.write.get() + 1);
                 format!(
@@ -182,6 +196,10 @@ impl Postgres {
             Err(error) => {
                 // the transaction may have begun before its first statement failed
                 self.rollback();
+                if self.failures.get() > 0 {
+                    self.waited.set(true);
+                    self.note_end(true);
+                }
                 Err(error.into())
             }
         }
@@ -195,13 +213,13 @@ impl Postgres {
     /// Makes last what the transaction wrote. Without an answer, the server is asked what became of it.
     pub(super) fn commit(&self) -> Result<(), DbError> {
         let under = self.under.replace(Under::None);
-        self.failed.set(under == Under::Failed);
         if under == Under::Failed {
+            self.note_end(true);
             self.rollback();
             return Err(ServerError::FailedBefore.into());
         }
         let done = self.send(|client| client.batch_execute("COMMIT"));
-        self.failed.set(done.is_err());
+        self.note_end(done.is_err());
         match done {
             Err(ServerError::Lost(error))
                 if matches!(under, Under::Way(Purpose::Write | Purpose::Locking)) =>
@@ -215,12 +233,20 @@ impl Postgres {
 
     /// Undoes the transaction. A server that does not answer does it by itself.
     pub(super) fn rollback(&self) {
-        if self.under.replace(Under::None) == Under::Failed {
-            self.failed.set(true);
+        match self.under.replace(Under::None) {
+            Under::None => {}
+            Under::Way(_) => self.note_end(false),
+            Under::Failed => self.note_end(true),
         }
         if !self.client.borrow().is_closed() {
             let _undone = self.send(|client| client.batch_execute("ROLLBACK"));
         }
+    }
+
+    /// Notes how a transaction ended.
+    fn note_end(&self, has_failed: bool) {
+        let failures = self.failures.get().saturating_add(1);
+        self.failures.set(if has_failed { failures } else { 0 });
     }
 
     /// Asks how the newest write ended. Writing the session's row waits for a server that still works on it, also where that row is
