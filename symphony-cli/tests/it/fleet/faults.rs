@@ -132,7 +132,7 @@ impl Field<'_> {
                 String::new()
             }
             Fault::KillSupervisor { host } => {
-                let (pid, run) = victim(&self.host(*host));
+                let (pid, run) = self.stopped_victim(&self.host(*host));
                 kill(pid);
                 self.record().killed.insert(run.clone());
                 format!(" {run}")
@@ -173,10 +173,9 @@ impl Field<'_> {
 
     fn stop_supervisor(&self, host: usize, during: Duration) -> String {
         let host = self.host(host);
-        let (pid, run) = victim(&host);
+        let (pid, run) = self.stopped_victim(&host);
         self.record().stopped.insert(run.clone());
         let begun = Instant::now();
-        signal(pid, Signal::STOP);
         self.until_noticed(&host.name, begun);
         std::thread::sleep(during.saturating_sub(begun.elapsed()));
         self.until_taken_back(&run, &host.name);
@@ -191,7 +190,7 @@ impl Field<'_> {
         let worker = host
             .worker()
             .expect("no other fault of this host is going on");
-        let (pid, run) = victim(&host);
+        let (pid, run) = self.stopped_victim(&host);
         let begun = Instant::now();
         signal(worker, Signal::STOP);
         kill(pid);
@@ -208,19 +207,46 @@ impl Field<'_> {
 
     fn cut(&self, host: usize, links: &[Link], during: Duration) -> String {
         let host = self.host(host);
-        let (_, run) = victim(&host);
-        let begun = Instant::now();
-        for link in links {
-            host.network.set(*link, false);
-        }
+        let set = |is_up| {
+            for link in links {
+                host.network.set(*link, is_up);
+            }
+        };
+        let (run, begun) = loop {
+            let ((_, run), begun) = (victim(&host), Instant::now());
+            set(false);
+            if self.is_live(&run, &host) {
+                break (run, begun);
+            }
+            set(true);
+        };
         if links.contains(&Link::Database) {
             self.until_noticed(&host.name, begun);
         }
         std::thread::sleep(during.saturating_sub(begun.elapsed()));
-        for link in links {
-            host.network.set(*link, true);
-        }
+        set(true);
         format!(" {run}")
+    }
+
+    /// Stops a supervisor whose agent is at work. On a busy machine an agent may have ended, and its run, since it was looked for.
+    fn stopped_victim(&self, host: &Host) -> (i32, String) {
+        loop {
+            let (pid, run) = victim(host);
+            signal(pid, Signal::STOP);
+            if self.is_live(&run, host) {
+                return (pid, run);
+            }
+            signal(pid, Signal::CONT);
+        }
+    }
+
+    /// Returns whether a run has not ended, and is on a host.
+    fn is_live(&self, run: &str, host: &Host) -> bool {
+        let name = &host.name;
+        let sql = format!(
+            "SELECT 1 FROM run WHERE id = '{run}' AND host = '{name}' AND status IN ('starting', 'running')"
+        );
+        !self.server.rows(&sql).is_empty()
     }
 
     /// Waits until the host is silent by the statement that all readers ask, which is of the tick's own user.

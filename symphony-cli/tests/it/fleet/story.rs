@@ -95,6 +95,14 @@ impl Story {
     }
 }
 
+/// Issues that are not done, and those of them whose host may be waiting for the hub: before an agent starts, or after it has ended.
+const OPEN: &str = "SELECT count(*), count(*) FILTER (WHERE EXISTS (
+        SELECT 1 FROM run r WHERE r.issue = i.id AND r.begun_at IS NOT NULL
+            AND (r.status = 'starting' OR r.status = 'running' AND EXISTS (SELECT 1 FROM exit_handling x WHERE x.run = r.id))))
+     FROM issue i WHERE i.status NOT IN ('done', 'review')";
+/// How many issues are open for each host at most, however many of them are held up.
+const OPEN_MAX: usize = 8;
+
 impl Field<'_> {
     fn live_through(&self, plan: &[Planned]) -> (Vec<String>, std::collections::BTreeSet<Beside>) {
         let is_over = AtomicBool::new(false);
@@ -137,13 +145,15 @@ impl Field<'_> {
     /// Files more issues while faults need victims.
     fn keep_busy(&self, are_over: &AtomicBool) {
         while !are_over.load(Ordering::SeqCst) {
-            let open = "SELECT count(*) FROM issue WHERE status NOT IN ('done', 'review')";
-            match self.server.answer(open) {
-                Ok(open) if open[0][0].parse::<usize>().unwrap() < self.hosts.len() * 2 => {
-                    // the database may be away
-                    let _added = self.control.try_add_issues(self.hosts.len());
+            match self.server.answer(OPEN) {
+                Ok(found) => {
+                    let [open, held_up] = [0, 1].map(|at| found[0][at].parse::<usize>().unwrap());
+                    let hosts = self.hosts.len();
+                    if open - held_up < hosts * 2 && open < hosts * OPEN_MAX {
+                        // the database may be away
+                        let _added = self.control.try_add_issues(hosts);
+                    }
                 }
-                Ok(_) => {}
                 Err(problem) => println!(
                     "{:.1} s: {}",
                     self.begun.elapsed().as_secs_f64(),
