@@ -4,7 +4,6 @@
 //! commit has never changes, so it is read once for all questions about a repository.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use git2::{ObjectType, Odb, Oid};
 
@@ -21,13 +20,18 @@ const PARENTS_MAX: usize = 16;
 const KNOWN_MAX: usize = 65_536;
 
 /// The commits of a repository that were read.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Commits(Arc<Mutex<HashMap<Oid, Commit<Oid>>>>);
+#[derive(Debug, Default)]
+pub(super) struct Commits(HashMap<Oid, Commit<Oid>>);
 
 impl Commits {
     /// Returns how two commits are related; `None` where git has to say.
-    pub(super) fn relation(&self, one: Oid, two: Oid, objects: &Odb<'_>) -> Option<Relation<Oid>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn relation(
+        &mut self,
+        one: Oid,
+        two: Oid,
+        objects: &Odb<'_>,
+    ) -> Option<Relation<Oid>> {
+        let known = &mut self.0;
         let mut reads = 0;
         relation(one, two, |id| {
             if let Some(commit) = known.get(&id) {
@@ -237,8 +241,8 @@ mod tests {
             let text = format!("tree {tree}\n{parent}author {by}\ncommitter {by}\n\n");
             line.push(objects.write(ObjectType::Commit, text.as_bytes()).unwrap());
         }
-        let commits = Commits::default();
-        let ahead = || {
+        let mut commits = Commits::default();
+        let mut ahead = || {
             let found = commits.relation(line[0], line[READS_MAX], &objects);
             found.and_then(|found| found.only_two)
         };

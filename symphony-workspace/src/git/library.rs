@@ -7,23 +7,45 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use git2::Oid;
+
+use super::commits::Commits;
+use super::relation::Relation;
+
 /// A repository that is opened at the first question.
 #[derive(Clone, Default)]
-pub(super) struct Library(Arc<Mutex<Option<git2::Repository>>>);
+pub(super) struct Library(Arc<Mutex<Option<Opened>>>);
+
+/// A repository that was opened, and the commits that were read.
+pub(super) struct Opened {
+    pub(super) repository: git2::Repository,
+    commits: Commits,
+}
+
+impl Opened {
+    /// Returns how two commits are related; `None` where git has to say.
+    pub(super) fn relation(&mut self, one: Oid, two: Oid) -> Option<Relation<Oid>> {
+        let objects = self.repository.odb().ok()?;
+        self.commits.relation(one, two, &objects)
+    }
+}
 
 impl Library {
     /// Asks the repository; `None` where libgit2 cannot open it.
     pub(super) fn ask<T>(
         &self,
         common_dir: &Path,
-        question: impl FnOnce(&git2::Repository) -> T,
+        question: impl FnOnce(&mut Opened) -> T,
     ) -> Option<T> {
         let mut opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let repository = match &mut *opened {
-            Some(repository) => repository,
-            none => none.insert(open(common_dir)?),
+        let opened = match &mut *opened {
+            Some(opened) => opened,
+            none => none.insert(Opened {
+                repository: open(common_dir)?,
+                commits: Commits::default(),
+            }),
         };
-        Some(question(repository))
+        Some(question(opened))
     }
 }
 

@@ -7,7 +7,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::commits::Commits;
 use super::library::Library;
 use super::program::GitProgram;
 use super::user_config::UserConfig;
@@ -77,7 +76,6 @@ struct Shared {
 pub(crate) struct Git {
     shared: Arc<Shared>,
     place: Place,
-    commits: Commits,
     library: Library,
 }
 
@@ -90,29 +88,22 @@ impl Git {
                 user: OnceLock::new(),
             }),
             place,
-            commits: Commits::default(),
             library: Library::default(),
         }
     }
 
     /// Returns the same git at another place.
     pub(crate) fn at(&self, place: Place) -> Self {
-        let known = if place.common_dir == self.place.common_dir {
-            (self.commits.clone(), self.library.clone())
+        let library = if place.common_dir == self.place.common_dir {
+            self.library.clone()
         } else {
-            Default::default()
+            Library::default()
         };
         Self {
             shared: Arc::clone(&self.shared),
             place,
-            commits: known.0,
-            library: known.1,
+            library,
         }
-    }
-
-    /// Returns the commits of the repository that were read.
-    pub(super) fn commits(&self) -> &Commits {
-        &self.commits
     }
 
     /// Returns the repository as libgit2 has it.

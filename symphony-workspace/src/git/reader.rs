@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::answer::fields;
-use super::library;
+use super::library::{self, Opened};
 use super::place::Git;
 use super::relation::Relation;
 use crate::commit_id::CommitId;
@@ -50,7 +50,7 @@ impl<'a> CommonReader<'a> {
     }
 
     /// Asks libgit2 about objects. Unlike [`Self::library`], it is opened once.
-    fn ask_library<T>(self, question: impl FnOnce(&git2::Repository) -> T) -> Option<T> {
+    fn ask_library<T>(self, question: impl FnOnce(&mut Opened) -> T) -> Option<T> {
         let place = self.git.place();
         place.refuse_redirected().ok()?;
         self.git.library().ask(&place.common_dir, question)
@@ -122,7 +122,7 @@ impl<'a> CommonReader<'a> {
     /// Returns whether the repository has the commit.
     pub(crate) fn has_commit(self, commit: &CommitId) -> Result<bool, WorkspaceError> {
         if let Ok(id) = git2::Oid::from_str(commit.as_str())
-            && self.ask_library(|it| it.find_commit(id).is_ok()) == Some(true)
+            && self.ask_library(|it| it.repository.find_commit(id).is_ok()) == Some(true)
         {
             return Ok(true);
         }
@@ -166,7 +166,7 @@ impl<'a> CommonReader<'a> {
         }
         let [one, two] = [one, two].map(|commit| git2::Oid::from_str(commit.as_str()).ok());
         let (one, two) = (one?, two?);
-        self.ask_library(|it| self.git.commits().relation(one, two, &it.odb().ok()?))?
+        self.ask_library(|it| it.relation(one, two))?
     }
 
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.
@@ -224,7 +224,7 @@ impl<'a> CommonReader<'a> {
         base: &CommitId,
         head: &CommitId,
     ) -> Result<Vec<Link>, WorkspaceError> {
-        match self.ask_library(|it| library_links(it, base, head)) {
+        match self.ask_library(|it| library_links(&it.repository, base, head)) {
             Some(Ok(links)) => return Ok(links),
             Some(Err(error)) => tracing::debug!(%error, "libgit2 cannot compare two commits"),
             None => {}
@@ -261,7 +261,7 @@ impl<'a> CommonReader<'a> {
         path: &str,
         bytes_max: usize,
     ) -> Result<Option<Vec<u8>>, WorkspaceError> {
-        if let Some(Ok(found)) = self.ask_library(|it| library_blob(it, commit, path)) {
+        if let Some(Ok(found)) = self.ask_library(|it| library_blob(&it.repository, commit, path)) {
             return within(commit, path, found, bytes_max);
         }
         let entry = self
