@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::{Spending, SpendingCap};
 use symphony_core::issue::{DependentsFate, IssueEvent};
 use symphony_core::run::{Run, RunStatus, RunTarget, Usage};
-use symphony_core::spending::{Spent, SpentSoFar};
+use symphony_core::spending::{Spent, SpentSoFar, day_number};
 use symphony_core::tick::HoldScope;
 use symphony_core::unit::{Tokens, UsdMicros};
 use symphony_store::{Context, IssueEnd, Links, RunProgress, Store};
@@ -113,11 +113,12 @@ fn what_ended_runs_spent_stays_their_projects() {
     let (deleted, first) = run_of(&mut store, "r1");
     let (_, second) = run_of(&mut store, "r2");
     let (_, live) = run_of(&mut store, "r3");
+    let (_, other) = run_of(&mut store, "r4");
     for run in [&first, &second] {
         let end = finish(run, RunStatus::Failed, None);
         store.finish_run(&by(run, 9), &end).unwrap();
     }
-    assert_eq!(in_all(&store), spent(300, 15));
+    assert_eq!(in_all(&store), spent(400, 20));
     // before a tick has added it, and after
     let cancelled = IssueEnd {
         event: IssueEvent::Cancelled,
@@ -130,17 +131,28 @@ fn what_ended_runs_spent_stays_their_projects() {
     store
         .delete_issue(&human(10), &deleted.id, Links::Refuse)
         .unwrap();
-    assert_eq!(in_all(&store), spent(300, 15));
+    assert_eq!(in_all(&store), spent(400, 20));
     for _ in 0..2 {
         store.settle_spending(time(at)).unwrap();
-        assert_eq!(in_all(&store), spent(300, 15));
+        assert_eq!(in_all(&store), spent(400, 20));
     }
+    // two runs at once, on two days
     record(&mut store, &live, at, usage(150, Some(6)));
-    store
-        .finish_run(&by(&live, 11), &finish(&live, RunStatus::Failed, None))
-        .unwrap();
+    record(
+        &mut store,
+        &other,
+        "2026-03-05T01:00:00Z",
+        usage(170, Some(9)),
+    );
+    for run in [&live, &other] {
+        let end = finish(run, RunStatus::Failed, None);
+        store.finish_run(&by(run, 11), &end).unwrap();
+    }
     store.settle_spending(time(at)).unwrap();
-    assert_eq!(in_all(&store), spent(350, 16));
+    assert_eq!(in_all(&store), spent(520, 25));
+    let day = day_number(time(at));
+    let by_day = [(day, spent(450, 21)), (day + 1, spent(70, 4))];
+    assert_eq!(store.spent_by_day(&project(), day).unwrap(), by_day);
 }
 
 #[test]
