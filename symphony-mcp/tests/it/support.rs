@@ -199,11 +199,7 @@ pub(crate) fn context(run: &Run) -> Context {
 }
 
 fn actor(run: &Run) -> Actor {
-    Actor::Run(RunKey {
-        run: run.id.clone(),
-        fence: run.fence,
-        agent: run.agent.clone(),
-    })
+    Actor::Run(RunKey::of(run))
 }
 
 /// The identity of a run in a role.

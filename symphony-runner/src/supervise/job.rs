@@ -113,7 +113,7 @@ impl<'a> Job<'a> {
     /// Returns a context for writes in the name of the run.
     pub(crate) fn as_run(&self) -> Context {
         Context {
-            actor: Actor::Run(self.key()),
+            actor: Actor::Run(RunKey::of(&self.run)),
             now: Timestamp::now(),
         }
     }
@@ -124,15 +124,7 @@ impl<'a> Job<'a> {
         let now = Timestamp::now();
         match &self.run.host {
             None => Context::system(now),
-            Some(_) => Context::supervisor(self.key(), now),
-        }
-    }
-
-    fn key(&self) -> RunKey {
-        RunKey {
-            run: self.run.id.clone(),
-            fence: self.run.fence,
-            agent: self.run.agent.clone(),
+            Some(_) => Context::supervisor(RunKey::of(&self.run), now),
         }
     }
 }

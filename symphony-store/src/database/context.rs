@@ -6,7 +6,7 @@ use symphony_core::asker::Verification;
 use symphony_core::id::RunId;
 use symphony_core::issue::CommentAuthor;
 use symphony_core::log::LogEvent;
-use symphony_core::run::Fence;
+use symphony_core::run::{Fence, Run};
 use symphony_core::user::{Attribution, Source, UserName};
 
 use crate::database::row::to_json;
@@ -22,6 +22,17 @@ pub struct RunKey {
     pub fence: Fence,
     /// Its agent's type.
     pub agent: AgentType,
+}
+
+impl RunKey {
+    /// Returns the key of a run as it is now.
+    pub fn of(run: &Run) -> Self {
+        Self {
+            run: run.id.clone(),
+            fence: run.fence,
+            agent: run.agent.clone(),
+        }
+    }
 }
 
 /// A person, and with what the person writes.

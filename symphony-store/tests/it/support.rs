@@ -33,11 +33,7 @@ pub(crate) fn system(second: i64) -> Context {
 }
 
 pub(crate) fn by(run: &Run, second: i64) -> Context {
-    let key = RunKey {
-        run: run.id.clone(),
-        fence: run.fence,
-        agent: run.agent.clone(),
-    };
+    let key = RunKey::of(run);
     Context {
         actor: Actor::Run(key),
         now: at(second),

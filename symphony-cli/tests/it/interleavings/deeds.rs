@@ -234,11 +234,7 @@ impl Case<'_> {
         if self.chance.below(2) == 0 {
             let reason = self.word("question");
             let by = Context {
-                actor: Actor::Run(RunKey {
-                    run: claimed.id.clone(),
-                    fence: claimed.fence,
-                    agent: claimed.agent.clone(),
-                }),
+                actor: Actor::Run(RunKey::of(&claimed)),
                 now: Timestamp::now(),
             };
             let event = IssueEvent::AgentBlocked { reason };

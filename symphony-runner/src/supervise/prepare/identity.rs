@@ -37,11 +37,7 @@ pub(super) fn identity(
     let tools = job
         .profile(library)
         .map_or_else(|| role.allowed(), |profile| profile.allowed(role));
-    let key = RunKey {
-        run: job.run.id.clone(),
-        fence: job.run.fence,
-        agent: agent.clone(),
-    };
+    let key = RunKey::of(&job.run);
     Identity {
         actor: Actor::Run(key),
         role,

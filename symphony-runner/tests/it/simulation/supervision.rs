@@ -132,11 +132,7 @@ impl Course {
     }
 
     fn as_run(&self, run: &Run) -> Context {
-        let key = RunKey {
-            run: run.id.clone(),
-            fence: run.fence,
-            agent: run.agent.clone(),
-        };
+        let key = RunKey::of(run);
         Context {
             actor: Actor::Run(key),
             now: self.machine.now(),

@@ -70,14 +70,6 @@ const WRITES: &[Write] = &[
     }),
 ];
 
-fn key(run: &Run) -> RunKey {
-    RunKey {
-        run: run.id.clone(),
-        fence: run.fence,
-        agent: run.agent.clone(),
-    }
-}
-
 #[test]
 fn no_write_of_an_old_host_is_kept() {
     let (shared, mut store, run) = with_one();
@@ -87,7 +79,7 @@ fn no_write_of_an_old_host_is_kept() {
     let raised = store.take_back(&run.id, run.fence, &control, Lease::default());
     let raised = raised.unwrap().unwrap();
     let before = store.run(&run.id).unwrap();
-    for author in [by(&run, 5), Context::supervisor(key(&run), at(5))] {
+    for author in [by(&run, 5), Context::supervisor(RunKey::of(&run), at(5))] {
         for (name, write) in WRITES {
             let refused = write(&mut store, &author, &run);
             assert!(
@@ -104,7 +96,7 @@ fn no_write_of_an_old_host_is_kept() {
         fence: raised,
         ..run
     };
-    let author = Context::supervisor(key(&run), at(6));
+    let author = Context::supervisor(RunKey::of(&run), at(6));
     for (name, write) in WRITES {
         let written = write(&mut store, &author, &run);
         assert!(written.is_ok(), "{name}: {written:?}");
