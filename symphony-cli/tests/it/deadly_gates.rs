@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::plan_support::{any_phase, plan_of};
-use crate::support::{Project, commit, create_pr, scenarios, text, worker};
+use crate::support::{Project, commit, create_pr, scenarios, text, until, worker};
 
 /// A gate that passes on the base, and ends its supervisor on a change, as tests that use up the memory do.
 const DEADLY: &str = "test -e hello.txt || exit 0; p=$$; while [ $p -gt 1 ]; do p=$(cut -d' ' -f4 /proc/$p/stat); \
@@ -84,6 +84,46 @@ fn gates_that_end_their_supervisor_three_times_stop_the_issue_and_are_named() {
     assert_eq!(issue["status"], "review");
     assert_eq!(issue["pull_requests"][0]["state"], "open");
     assert_eq!(blocked(&project), None);
+    project.assert_sound();
+}
+
+#[test]
+fn gates_that_died_in_a_checkout_that_cannot_be_removed_end_all_the_same() {
+    let away =
+        "test -e hello.txt || exit 0; mv \"$PWD\" \"$PWD.moved\"; ln -s \"$PWD.moved\" \"$PWD\"";
+    let project = Project::new(
+        "project",
+        &scenarios([worker([
+            commit("hello.txt", "hello"),
+            create_pr("Say hello"),
+        ])]),
+        &json!({
+            "gates": [{ "name": "test", "command": format!("{away}; {DEADLY}") }],
+            "judge_enabled": false,
+        }),
+    );
+    project.add_issue("Say hello");
+    let is_over = |runs: &Value| {
+        let is_ended = |run: &Value| !run["ended_at"].is_null();
+        let of_gates = |run: &&Value| run["profile"] == "gates";
+        let items = runs["items"].as_array().unwrap();
+        items.iter().filter(of_gates).count() > 0 && items.iter().all(is_ended)
+    };
+    until("its gates have ended", || {
+        project.tick_wait();
+        is_over(&project.json(&["runs", "list"])).then_some(())
+    });
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    // what is left of them is for a person to remove
+    let workspaces = project.root.join(".symphony-workspaces");
+    for left in std::fs::read_dir(workspaces).unwrap() {
+        let path = left.unwrap().path();
+        if path.is_symlink() {
+            std::fs::remove_file(path).unwrap();
+        } else if path.extension().is_some_and(|end| end == "moved") {
+            std::fs::remove_dir_all(path).unwrap();
+        }
+    }
     project.assert_sound();
 }
 

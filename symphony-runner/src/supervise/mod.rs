@@ -186,7 +186,7 @@ async fn carry_out(
                 }
             }
             SuperviseMode::Finish => {
-                clear_dead_checkout(job)?;
+                clear_after_death(job);
                 end_of_dead(job, store, dead(job, store).await?).await
             }
         };
@@ -199,9 +199,7 @@ async fn carry_out(
     let outcome = match mode {
         SuperviseMode::Finish => {
             // The dead supervisor may have been running the set-up on the base.
-            if let Err(error) = clear_dead_checkout(job) {
-                tracing::warn!(%error, "the pristine checkout of a dead run stays for now");
-            }
+            clear_after_death(job);
             let pending = PendingExit::of_dead_supervisor(job, store).await?;
             send_rest(log).await;
             return finish::finish(job, store, supervision, pending).await;
@@ -238,6 +236,13 @@ async fn carry_out(
     }
     send_rest(log).await;
     finish::finish(job, store, supervision, PendingExit::new(outcome)).await
+}
+
+/// Removes the pristine checkout of a dead run. What cannot be removed, such as files of another user, keeps no run from its end.
+fn clear_after_death(job: &Job<'_>) {
+    if let Err(error) = clear_dead_checkout(job) {
+        tracing::warn!(%error, "the pristine checkout of a dead run stays for now");
+    }
 }
 
 /// Sends the rest of the log, which no one may add to after the end of the run is recorded.
