@@ -4,7 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use symphony_core::exit_handling::ExitFault;
 use symphony_core::git_lock::KeepReason;
 
 use crate::commit_id::CommitId;
@@ -73,6 +72,19 @@ pub enum WorkspaceError {
         why: NoAnswer,
         /// Git's words.
         detail: String,
+    },
+    /// A remote has more to say than is read, and none of it is used: remove refs there that no one needs.
+    #[error(
+        "the answer of the remote `{name}` to `{call}` is longer than {} MiB and was not used: `git ls-remote {name}` lists its refs, and \
+         `git push {name} --delete REF…` removes those that no one needs any longer", bytes_max / (1024 * 1024)
+    )]
+    AnswerCut {
+        /// The name of the remote.
+        name: String,
+        /// The subcommand.
+        call: String,
+        /// The limit.
+        bytes_max: usize,
     },
     /// The remote with this name or address has objects with SHA-256, and this repository with SHA-1, or the other way: use another hub.
     #[error(
@@ -443,31 +455,6 @@ impl WorkspaceError {
             action,
             path: path.as_ref().to_owned(),
             source,
-        }
-    }
-
-    /// Returns what stopped exit handling.
-    pub fn exit_fault(&self) -> ExitFault {
-        match self {
-            Self::Git { code: Some(_), .. } => ExitFault::Refused,
-            Self::Git { code: None, .. }
-            | Self::GitMissing { .. }
-            | Self::GitTimedOut { .. }
-            | Self::GitAnswer { .. }
-            | Self::GitLocked { .. }
-            | Self::LockTimeout { .. }
-            | Self::Busy { .. }
-            | Self::RefMoved { .. }
-            | Self::NoWorktreesFolder { .. }
-            | Self::CheckoutGone { .. }
-            | Self::NotARepository { .. }
-            | Self::BareSetting { .. }
-            | Self::OwnBranchesBlocked
-            | Self::NotWritable { .. }
-            | Self::RemoteSilent { .. }
-            | Self::Io { .. } => ExitFault::Machine,
-            Self::RescueFailed { source, .. } => source.exit_fault(),
-            _ => ExitFault::Work,
         }
     }
 

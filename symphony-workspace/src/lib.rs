@@ -15,6 +15,7 @@ mod copy;
 mod deep;
 mod error;
 mod error_text;
+mod exit_fault;
 mod failpoint;
 pub mod file_system;
 mod fingerprint;
@@ -66,7 +67,7 @@ pub use fingerprint::Fingerprint;
 pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use hub::{
-    HubClone, HubUpdate, OtherHub, PromoteRequest, Promotion, RunRef, UpdatedClone,
+    HubClone, HubUpdate, OtherHub, PromoteRequest, Promotion, RunRef, SilentHubs, UpdatedClone,
     result_reference, saved_reference,
 };
 pub use identity::{

@@ -5,14 +5,16 @@ use std::path::Path;
 use serde_json::{Value, json};
 use symphony_core::config::{Database, INSTALLATION_KEYS, ProjectConfig};
 use symphony_core::placement::CLOCKS_APART_MS_MAX;
+use symphony_core::watchdog::Step;
 use symphony_store::{Project, Store};
-use symphony_workspace::Pushed;
 use symphony_workspace::config_file::without_secrets;
+use symphony_workspace::{Pushed, SilentHubs};
 
 use super::control::machine_name;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
+use crate::tick::Turn;
 
 /// Keys that only the control needs: the rest of a project's configuration goes to its workers.
 const OF_THE_CONTROL: &[&str] = &["forge", "trackers", "publish", "notify"];
@@ -66,6 +68,8 @@ fn is_same(path: &Path, root: &Path) -> bool {
 pub(crate) fn hand_over_projects(
     installation: &Installation,
     store: &mut Store,
+    turn: &Turn,
+    hubs: &mut SilentHubs,
 ) -> Result<Vec<String>, RunnerError> {
     let mut problems = Vec::new();
     if matches!(installation.config.database, Database::File(_)) {
@@ -85,7 +89,8 @@ pub(crate) fn hand_over_projects(
             store.require_own_protocol()?;
             is_clock_known = true;
         }
-        if let Err(error) = hand_over(installation, store, &project, &config) {
+        turn.enter(Step::Observe);
+        if let Err(error) = hand_over(installation, store, &project, &config, hubs) {
             problems.push(format!(
                 "project {}: it was not handed to its workers: {error}",
                 project.id
@@ -115,17 +120,25 @@ fn hand_over(
     store: &mut Store,
     project: &Project,
     config: &ProjectConfig,
+    hubs: &mut SilentHubs,
 ) -> Result<(), RunnerError> {
     let hub = Hub::of(project, config);
     let layers = layers_of(installation, project)?;
     store.hand_project(&project.id, &layers, Some(&hub.address))?;
-    if hub.is_own {
+    // That it did not answer is reported already.
+    if hub.is_own || hubs.has(&hub.address) {
         return Ok(());
     }
     let repository = open_repository(project, config)?;
     let base = repository.base()?;
-    let environment = &installation.environment;
-    match repository.publish_base(&hub.address, environment, &base)? {
+    if repository.is_published(&base)? {
+        return Ok(());
+    }
+    let (address, environment) = (hub.address.as_str(), &installation.environment);
+    let pushed = hubs.call(&repository, Some((address, environment)), || {
+        repository.publish_base(address, environment, &base)
+    })?;
+    match pushed {
         None | Some(Pushed::Done) => Ok(()),
         Some(Pushed::Moved) => Err(RunnerError::refused(format!(
             "the hub's {} has commits that this repository does not have: fetch and merge them",

@@ -10,6 +10,7 @@ use symphony_core::run::Run;
 use symphony_core::tick::{LeftoverOwner, LockState};
 use symphony_core::watchdog::{Step, Stuck, Suspicion, Watch};
 use symphony_store::{Project, Store};
+use symphony_workspace::SilentHubs;
 
 use super::turn::Turn;
 use crate::error::RunnerError;
@@ -202,6 +203,7 @@ pub struct LocalEffects<'a> {
     supervisors: Vec<DetachedSupervisor>,
     turn: Option<&'a Turn>,
     placement: Box<dyn Placement>,
+    hubs: SilentHubs,
 }
 
 impl<'a> LocalEffects<'a> {
@@ -212,12 +214,23 @@ impl<'a> LocalEffects<'a> {
             supervisors: Vec::new(),
             turn: None,
             placement: placement_of(installation),
+            hubs: SilentHubs::default(),
         }
     }
 
     /// From now on, records each action as a step of a tick.
     pub(super) fn record_steps_in(&mut self, turn: &'a Turn) {
         self.turn = Some(turn);
+    }
+
+    /// From now on, leaves the hubs alone that have not answered this tick.
+    pub(super) fn leave_alone(&mut self, hubs: SilentHubs) {
+        self.hubs = hubs;
+    }
+
+    /// Takes the hubs back, with those that have not answered since.
+    pub(super) fn left_alone(&mut self) -> SilentHubs {
+        std::mem::take(&mut self.hubs)
     }
 
     /// Returns the supervisors that were started.
@@ -242,7 +255,7 @@ impl Effects for LocalEffects<'_> {
     }
 
     fn saved_work(&mut self, project: &Project, run: &Run) -> Result<Option<String>, RunnerError> {
-        saved_work(self.installation, project, run)
+        saved_work(self.installation, project, run, &mut self.hubs)
     }
 
     fn begin_action(&mut self) {

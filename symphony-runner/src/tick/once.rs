@@ -5,7 +5,7 @@ use symphony_core::run::Run;
 use symphony_core::tick::{Schedule, Snapshot, plan_tick};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_store::Store;
-use symphony_workspace::Failpoint;
+use symphony_workspace::{Failpoint, SilentHubs};
 
 use super::act::act;
 use super::effects::LocalEffects;
@@ -116,17 +116,21 @@ fn tick_in_turn(
     let settled = if options.dry_run {
         Settled::default()
     } else {
-        settle_all(installation, store)?
+        settle_all(installation, store, &turn)?
     };
+    let mut hubs = SilentHubs::default();
     // Before anything is observed: an issue goes on with the work of its last run, wherever that was.
     let (brought, not_handed) = if options.dry_run {
         Default::default()
     } else {
-        let brought = bring_in_results(installation, store)?;
-        (brought, hand_over_projects(installation, store)?)
+        let brought = bring_in_results(installation, store, &turn, &mut hubs)?;
+        let not_handed = hand_over_projects(installation, store, &turn, &mut hubs)?;
+        (brought, not_handed)
     };
+    turn.enter(Step::Observe);
     let now = Timestamp::now();
     let mut effects = LocalEffects::new(installation);
+    effects.leave_alone(hubs);
     let (mut observed, problems) = observe(installation, store, &mut effects, now)?;
     for view in observed.snapshot.projects.values_mut() {
         view.agents.idle_since = options.idle_since;
@@ -152,6 +156,7 @@ fn tick_in_turn(
         report.problems.extend(not_handed);
         report.events.extend(done.events);
         report.problems.extend(done.problems);
+        let mut hubs = effects.left_alone();
         report.supervisors = effects.into_supervisors();
         turn.enter(Step::Plans);
         let plans = tick_plans(installation, store)?;
@@ -188,7 +193,7 @@ fn tick_in_turn(
         // Last, as other clean-ups, since nothing waits for it.
         let days = installation.config.log_retention_days;
         if is_clean_up_due(store, now)? {
-            let problems = remove_old_refs(installation, store, now)?;
+            let problems = remove_old_refs(installation, store, now, &turn, &mut hubs)?;
             report.problems.extend(problems);
         }
         let (events, problems) = daily_clean_up(store, days, now)?;
@@ -240,9 +245,14 @@ struct Settled {
 }
 
 /// Settles the interrupted merges of all projects.
-fn settle_all(installation: &Installation, store: &mut Store) -> Result<Settled, RunnerError> {
+fn settle_all(
+    installation: &Installation,
+    store: &mut Store,
+    turn: &Turn,
+) -> Result<Settled, RunnerError> {
     let mut settled = Settled::default();
     for project in store.projects()? {
+        turn.enter(Step::Observe);
         match settle_merges(installation, store, &project, MergesUnderWay::Left) {
             Ok(events) => settled.events.extend(events),
             Err(error) => settled.problems.push(format!(

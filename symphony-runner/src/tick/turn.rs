@@ -124,7 +124,7 @@ impl Turn {
     }
 
     /// Records that a step begins, which shows other ticks that this one makes progress.
-    pub(super) fn enter(&self, step: Step) {
+    pub(crate) fn enter(&self, step: Step) {
         self.write(Some(step));
     }
 
@@ -154,6 +154,12 @@ impl Turn {
         if let Err(error) = written {
             tracing::warn!(path = %self.path.display(), %error, "the time of this tick was not noted");
         }
+    }
+
+    /// Returns whether the last tick reported a problem that begins like this.
+    pub(crate) fn was_told(&self, beginning: &str) -> bool {
+        let beginning = line_of(beginning);
+        self.told.iter().any(|told| told.starts_with(&beginning))
     }
 
     /// Keeps the problems of this tick, which are written when it ends. Returns those that the last one did not report.

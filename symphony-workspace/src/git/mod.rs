@@ -38,7 +38,7 @@ pub(crate) use apart::is_partial;
 pub(crate) use drivers::runs_programs;
 pub(crate) use found_locks::{locks_below, locks_in};
 pub(crate) use lock_file::{Cleared, clear_lock, is_left};
-pub(crate) use network::{Call, NetworkAnswer};
+pub(crate) use network::{Call, NetworkAnswer, Waiting};
 pub(crate) use place::Git;
 pub(crate) use reader::{CommonReader, Link};
 pub(crate) use ref_name::is_ref_part;

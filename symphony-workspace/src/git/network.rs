@@ -27,10 +27,16 @@ const FETCHED: Limits = Limits {
     idle: Some(Duration::from_mins(2)),
     ..SENT
 };
-/// How ssh is called: without it, it would wait for a passphrase that no one can type. It notices after a minute that nothing answers.
-const SSH: &str = "ssh -oBatchMode=yes -oServerAliveInterval=15 -oServerAliveCountMax=4";
+/// How long a remote may be silent while a tick waits for it.
+const TICK_IDLE: Duration = Duration::from_secs(30);
+/// How ssh is called. Without `BatchMode`, it would wait for a passphrase that no one can type. It gives up after 20 s without a connection,
+/// and after a minute in which one that it has does not answer.
+const SSH: &str =
+    "ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oServerAliveCountMax=4";
 /// How much output is read: refs of one branch, and what a server says of a push.
 const STDOUT_BYTES_MAX: usize = 1024 * 1024;
+/// How much output is read of a list of refs: some 600,000 refs of runs.
+const LIST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Settings of every such call.
 const SETTINGS: &[&str] = &[
@@ -70,16 +76,62 @@ const TAKEN_AWAY: &[&str] = &[
 pub(crate) enum Call {
     /// It asks for refs.
     Ask,
+    /// It lists refs, of which there may be hundreds of thousands.
+    List,
     /// It gets objects.
     Fetch,
     /// It sends objects.
     Push,
 }
 
+/// Who waits for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// One run or one person, or the runs of one host.
+    Few,
+    /// A tick, and with it all projects.
+    Tick,
+}
+
+impl Call {
+    /// Returns how long a call may take. In a tick, each has to end well within the time of a step, and one that moves objects has to be able to
+    /// finish on a slow line: the limit in all is for HTTP, where a lost connection cannot be seen.
+    const fn limits(self, waiting: Waiting) -> Limits {
+        match (self, waiting) {
+            (Self::Ask, Waiting::Few) => ASKED,
+            (Self::List | Self::Fetch, Waiting::Few) => FETCHED,
+            (Self::Push, Waiting::Few) => SENT,
+            (Self::Ask, Waiting::Tick) => Limits {
+                idle: Some(TICK_IDLE),
+                ..ASKED
+            },
+            (Self::List | Self::Fetch, Waiting::Tick) => Limits {
+                whole: Duration::from_mins(5),
+                idle: Some(TICK_IDLE),
+            },
+            // Long enough for hooks, and for what waits in the buffer of a slow line.
+            (Self::Push, Waiting::Tick) => Limits {
+                whole: Duration::from_mins(8),
+                idle: Some(Duration::from_mins(2)),
+            },
+        }
+    }
+
+    /// Returns how much of its output is read.
+    const fn stdout_max(self) -> usize {
+        match self {
+            Self::List => LIST_BYTES_MAX,
+            Self::Ask | Self::Fetch | Self::Push => STDOUT_BYTES_MAX,
+        }
+    }
+}
+
 /// The answer of a call.
 #[derive(Debug)]
 pub(crate) struct NetworkAnswer {
     pub(crate) code: Option<i32>,
+    /// The limit of its output, if it printed more and was ended for that.
+    pub(crate) cut_at: Option<usize>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
@@ -90,6 +142,7 @@ impl Git {
         &self,
         environment: &BTreeMap<OsString, OsString>,
         kind: Call,
+        waiting: Waiting,
         subcommand: &str,
         arguments: &[&str],
     ) -> Result<NetworkAnswer, WorkspaceError> {
@@ -98,12 +151,8 @@ impl Git {
             command.env("GIT_SSH_COMMAND", SSH);
         }
         command.arg(subcommand).args(arguments);
-        let limits = match kind {
-            Call::Ask => ASKED,
-            Call::Fetch => FETCHED,
-            Call::Push => SENT,
-        };
-        self.ended(command, subcommand, limits)
+        let limits = kind.limits(waiting);
+        self.ended(command, subcommand, limits, kind.stdout_max())
     }
 
     /// Returns whether the user chose how ssh is called.
@@ -117,7 +166,7 @@ impl Git {
         }
         let mut command = self.user_command(environment)?;
         command.args(["config", "--get", "core.sshCommand"]);
-        let found = self.ended(command, "config", ASKED)?;
+        let found = self.ended(command, "config", ASKED, STDOUT_BYTES_MAX)?;
         Ok(found.code == Some(0))
     }
 
@@ -155,22 +204,32 @@ impl Git {
         command: Command,
         subcommand: &str,
         limits: Limits,
+        stdout_max: usize,
     ) -> Result<NetworkAnswer, WorkspaceError> {
         let place = &self.place().common_dir;
-        let ended = child::run_within(command, Vec::new(), STDOUT_BYTES_MAX, limits)
+        let ended = child::run_within(command, Vec::new(), stdout_max, limits)
             .map_err(|source| WorkspaceError::io("start git in", place, source))?;
         let Ended {
             status,
             is_stuck,
             stdout,
+            cut,
             stderr,
-            ..
         } = ended;
+        if cut {
+            return Ok(NetworkAnswer {
+                code: None,
+                cut_at: Some(stdout_max),
+                stdout: String::new(),
+                stderr: said(&stderr),
+            });
+        }
         let Some(status) = status else {
             if let Some(idle) = limits.idle.filter(|_| is_stuck) {
                 let idle = idle.as_secs();
                 return Ok(NetworkAnswer {
                     code: None,
+                    cut_at: None,
                     stdout: String::new(),
                     stderr: format!(
                         "{}\nnothing came or went for {idle} s, so it was ended",
@@ -186,6 +245,7 @@ impl Git {
         };
         Ok(NetworkAnswer {
             code: status.code(),
+            cut_at: None,
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr: said(&stderr),
         })
@@ -203,9 +263,7 @@ mod tests {
     use super::*;
     use crate::git::{GitProgram, Place};
 
-    #[test]
-    fn a_hub_that_says_nothing_any_more_is_given_up() {
-        let folder = tempfile::tempdir().unwrap();
+    fn git_in(folder: &tempfile::TempDir) -> Git {
         git2::Repository::init(folder.path()).unwrap();
         let root = folder.path().canonicalize().unwrap();
         let place = Place {
@@ -213,7 +271,43 @@ mod tests {
             common_dir: root.join(".git"),
             work_tree: root,
         };
-        let git = Git::new(GitProgram::find().unwrap(), Vec::new(), place);
+        Git::new(GitProgram::find().unwrap(), Vec::new(), place)
+    }
+
+    #[test]
+    fn a_tick_notices_silence_sooner_and_ends_each_call_within_a_step() {
+        let step = Duration::from_mins(10);
+        for kind in [Call::Ask, Call::List, Call::Fetch, Call::Push] {
+            let few = kind.limits(Waiting::Few);
+            let tick = kind.limits(Waiting::Tick);
+            let idle = tick.idle.unwrap_or(tick.whole);
+            assert!(idle < tick.whole, "{kind:?} {tick:?}");
+            assert!(few.idle.is_none_or(|few| idle < few), "{kind:?} {tick:?}");
+            assert!(tick.whole <= few.whole, "{kind:?} {tick:?}");
+            // a hub is asked before the first call
+            let asked = Call::Ask.limits(Waiting::Tick).whole;
+            assert!(tick.whole + asked < step, "{kind:?} {tick:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_cut_is_known_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = git_in(&folder);
+        let answer = |bytes_max| {
+            let mut command = git.user_command(&BTreeMap::new()).unwrap();
+            command.args(["help", "--all"]);
+            git.ended(command, "help", ASKED, bytes_max).unwrap()
+        };
+        let (cut, whole) = (answer(10), answer(STDOUT_BYTES_MAX));
+        assert_eq!((cut.code, cut.cut_at), (None, Some(10)), "{cut:?}");
+        assert_eq!((whole.code, whole.cut_at), (Some(0), None), "{whole:?}");
+    }
+
+    #[test]
+    fn a_hub_that_says_nothing_any_more_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = git_in(&folder);
         // the kernel accepts what comes, and no one answers
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("git://{}/project", silent.local_addr().unwrap());
@@ -223,7 +317,9 @@ mod tests {
             idle: Some(Duration::from_secs(1)),
             ..FETCHED
         };
-        let answer = git.ended(command, "fetch", limits).unwrap();
+        let answer = git
+            .ended(command, "fetch", limits, STDOUT_BYTES_MAX)
+            .unwrap();
         let words = "nothing came or went for 1 s, so it was ended";
         assert!(answer.stderr.ends_with(words), "{answer:?}");
         assert_eq!(answer.code, None);

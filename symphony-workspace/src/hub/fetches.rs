@@ -29,8 +29,8 @@ struct Numbers {
     lost: u64,
 }
 
-/// After how long a fetch that fails was lost, and not refused. An earlier failure costs those who waited little, and they try for themselves.
-const LOST_AFTER: Duration = Duration::from_secs(30);
+/// After how long a call that fails was lost, and not refused. An earlier failure costs those who waited little, and they try for themselves.
+pub(super) const LOST_AFTER: Duration = Duration::from_secs(15);
 
 /// What a run found when it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Fetches {
     }
 }
 
-/// Whether a fetch that failed after a time did not get through: ssh notices after a minute that no one answers, and git is ended after two.
+/// Whether a fetch that failed after a time did not get through: ssh gives up after 20 s without a connection, or a minute without an answer, and git is ended after two.
 fn is_lost(error: &WorkspaceError, took: Duration) -> bool {
     match error {
         WorkspaceError::GitTimedOut { .. } => true,

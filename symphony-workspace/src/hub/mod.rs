@@ -9,6 +9,7 @@ mod lay_out;
 mod promote;
 mod retained;
 mod saved;
+mod silent;
 mod update;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use crate::repository::{Repository, RepositoryOptions};
 pub use promote::{PromoteRequest, Promotion};
 pub use retained::{OtherHub, RunRef};
 pub use saved::saved_reference;
+pub use silent::SilentHubs;
 pub use update::{HubUpdate, UpdatedClone};
 
 /// Where results are that were fetched.
@@ -97,7 +99,7 @@ impl HubClone {
     /// # Errors
     /// When it does not answer.
     pub fn ask(&self) -> Result<(), WorkspaceError> {
-        self.hub().reference("HEAD").map(drop)
+        self.hub().ask()
     }
 
     fn hub(&self) -> Remote<'_> {

@@ -22,6 +22,11 @@ const WHY_PUBLISHED: &str = "symphony: the hub has the base";
 /// Where the base is that a hub has.
 const PUBLISHED: &str = "refs/symphony/hub/published/";
 
+/// Returns the ref that has what a hub has of a base.
+fn published_reference(base: &Base) -> String {
+    format!("{PUBLISHED}{}", base.branch)
+}
+
 /// A branch to be moved to what a run on another host made.
 #[derive(Debug, Clone)]
 pub struct PromoteRequest<'a> {
@@ -70,7 +75,7 @@ impl Repository {
         let kept = format!("{FETCHED_RESULTS}{run}");
         // As a pattern, since a result that is not there is no error.
         let refspec = format!("+{}*:{kept}*", result_reference(run));
-        Remote::new(self, hub, environment).mirror(&[refspec])?;
+        Remote::of_tick(self, hub, environment).mirror(&[refspec])?;
         self.reader().reference(&kept)
     }
 
@@ -85,11 +90,20 @@ impl Repository {
         branch: &BranchName,
         commit: &CommitId,
     ) -> Result<Pushed, WorkspaceError> {
-        let remote = Remote::new(self, hub, environment);
+        let remote = Remote::of_tick(self, hub, environment);
         match remote.head(branch)? {
             Some(there) if there == *commit => Ok(Pushed::Done),
             there => remote.push(commit, branch, there.as_ref()),
         }
+    }
+
+    /// Returns whether the last push of the base to a hub that is another repository brought it where it is now.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn is_published(&self, base: &Base) -> Result<bool, WorkspaceError> {
+        let published = self.reader().reference(&published_reference(base))?;
+        Ok(published.as_ref() == Some(&base.commit))
     }
 
     /// Pushes the base to a hub that is another repository, if it is not where the last such push brought it; `None` if it is. Nothing of the hub is
@@ -103,12 +117,12 @@ impl Repository {
         environment: &BTreeMap<OsString, OsString>,
         base: &Base,
     ) -> Result<Option<Pushed>, WorkspaceError> {
-        let kept = format!("{PUBLISHED}{}", base.branch);
+        let kept = published_reference(base);
         let before = self.reader().reference(&kept)?;
         if before.as_ref() == Some(&base.commit) {
             return Ok(None);
         }
-        let pushed = Remote::new(self, hub, environment).advance(&base.commit, &base.branch)?;
+        let pushed = Remote::of_tick(self, hub, environment).advance(&base.commit, &base.branch)?;
         if pushed == Pushed::Done {
             let expect = before.as_ref().map_or(Expect::Absent, Expect::At);
             move_ref(&self.git, &kept, expect, &base.commit, WHY_PUBLISHED)?;

@@ -36,7 +36,8 @@ impl Repository {
     /// When the hub does not answer.
     pub fn refs_of_runs(&self, hub: Option<OtherHub<'_>>) -> Result<Vec<RunRef>, WorkspaceError> {
         if let Some((address, environment)) = hub {
-            let listed = Remote::new(self, address, environment).references(&[RESULTS, SAVED])?;
+            let listed =
+                Remote::of_tick(self, address, environment).references(&[RESULTS, SAVED])?;
             let found = listed.into_iter();
             return Ok(found
                 .map(|(name, commit)| RunRef { name, commit })
@@ -68,7 +69,7 @@ impl Repository {
             let removal = ["--no-deref", "-d", name, commit.as_str()];
             return self.git.command("update-ref").args(removal).run().map(drop);
         };
-        match Remote::new(self, address, environment).delete_reference(name, commit)? {
+        match Remote::of_tick(self, address, environment).delete_reference(name, commit)? {
             Pushed::Done => Ok(()),
             refused => Err(WorkspaceError::GitAnswer {
                 command: "git push".to_owned(),

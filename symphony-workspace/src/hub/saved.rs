@@ -83,7 +83,7 @@ impl Repository {
         key: &WorktreeKey,
     ) -> Result<(), WorkspaceError> {
         let folder = saved_folder(key);
-        Remote::new(self, hub, environment).mirror(&[format!("+{folder}*:{folder}*")])
+        Remote::of_tick(self, hub, environment).mirror(&[format!("+{folder}*:{folder}*")])
     }
 
     /// Returns what was saved of a run, as this repository has it.

@@ -11,11 +11,12 @@ use std::ffi::OsString;
 
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Call, NetworkAnswer};
+use crate::git::{Call, NetworkAnswer, Waiting};
 use crate::repository::{BranchName, Repository};
 
 pub use answer::Pushed;
 pub use no_answer::NoAnswer;
+pub(crate) use url::server_of;
 pub use url::{RemoteAddress, read_address};
 
 /// The prefix of the refs of what was fetched. The remote and the branch follow.
@@ -36,6 +37,7 @@ pub struct Remote<'a> {
     repository: &'a Repository,
     name: &'a str,
     environment: &'a BTreeMap<OsString, OsString>,
+    waiting: Waiting,
 }
 
 impl<'a> Remote<'a> {
@@ -49,6 +51,19 @@ impl<'a> Remote<'a> {
             repository,
             name,
             environment,
+            waiting: Waiting::Few,
+        }
+    }
+
+    /// Names a remote that a tick calls, for which all projects wait.
+    pub(crate) const fn of_tick(
+        repository: &'a Repository,
+        name: &'a str,
+        environment: &'a BTreeMap<OsString, OsString>,
+    ) -> Self {
+        Self {
+            waiting: Waiting::Tick,
+            ..Self::new(repository, name, environment)
         }
     }
 
@@ -75,6 +90,11 @@ impl<'a> Remote<'a> {
         self.reference(&branch.reference())
     }
 
+    /// Asks for something that the remote need not have, to see that it answers.
+    pub(crate) fn ask(&self) -> Result<(), WorkspaceError> {
+        self.reference("HEAD").map(drop)
+    }
+
     /// Returns the commit that a ref is at there; `None` if it has no such ref.
     pub(crate) fn reference(&self, reference: &str) -> Result<Option<CommitId>, WorkspaceError> {
         let found = self.call(Call::Ask, "ls-remote", &["--refs", self.name, reference])?;
@@ -90,7 +110,7 @@ impl<'a> Remote<'a> {
         let patterns: Vec<String> = folders.iter().map(|folder| format!("{folder}*")).collect();
         let mut arguments = vec!["--refs", self.name];
         arguments.extend(patterns.iter().map(String::as_str));
-        let found = self.call(Call::Ask, "ls-remote", &arguments)?;
+        let found = self.call(Call::List, "ls-remote", &arguments)?;
         let listed = self.answered("ls-remote", found)?;
         answer::references(&listed)
     }
@@ -204,14 +224,20 @@ impl<'a> Remote<'a> {
         subcommand: &str,
         arguments: &[&str],
     ) -> Result<NetworkAnswer, WorkspaceError> {
-        self.repository
-            .git
-            .over_network(self.environment, kind, subcommand, arguments)
+        let git = &self.repository.git;
+        git.over_network(self.environment, kind, self.waiting, subcommand, arguments)
     }
 
     fn answered(&self, call: &str, found: NetworkAnswer) -> Result<String, WorkspaceError> {
         if found.code == Some(0) {
             return Ok(found.stdout);
+        }
+        if let Some(bytes_max) = found.cut_at {
+            return Err(WorkspaceError::AnswerCut {
+                name: answer::shown(self.name),
+                call: format!("git {call}"),
+                bytes_max,
+            });
         }
         if answer::is_other_format(&found.stderr) {
             let name = answer::shown(self.name);

@@ -37,9 +37,44 @@ pub fn read_address(address: &str) -> Option<RemoteAddress> {
     })
 }
 
+/// Returns the part of an address that names the server, as it is written there; the whole address where it is a path.
+pub(crate) fn server_of(address: &str) -> &str {
+    let found = match address.split_once("://") {
+        Some((scheme, rest)) => rest
+            .split_once('/')
+            .filter(|(authority, _)| !authority.is_empty())
+            .map(|(authority, _)| scheme.len() + "://".len() + authority.len()),
+        // as git does: a slash before the colon makes it a path
+        None => address
+            .split_once(':')
+            .filter(|(host, _)| !host.contains('/'))
+            .map(|(host, _)| host.len()),
+    };
+    found.and_then(|end| address.get(..end)).unwrap_or(address)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn repositories_of_one_server_are_known_by_their_addresses() {
+        for (address, expected) in [
+            (
+                "ssh://git@hub.example:22/srv/api.git",
+                "ssh://git@hub.example:22",
+            ),
+            ("git@hub.example:srv/api.git", "git@hub.example"),
+            ("https://hub.example/api", "https://hub.example"),
+            ("git://[::1]:9418/api", "git://[::1]:9418"),
+            ("https://hub.example", "https://hub.example"),
+            ("/srv/hub.git", "/srv/hub.git"),
+            ("./odd:api", "./odd:api"),
+            ("file:///srv/hub.git", "file:///srv/hub.git"),
+        ] {
+            assert_eq!(server_of(address), expected, "{address}");
+        }
+    }
 
     #[test]
     fn addresses_are_read_in_every_form_that_git_takes() {

@@ -42,6 +42,7 @@ mod stale_locks;
 mod state_files;
 mod stray;
 mod submodules;
+mod tick_hubs;
 mod user;
 mod vectors;
 #[cfg(test)]
