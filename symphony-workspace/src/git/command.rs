@@ -24,6 +24,8 @@ use crate::error::WorkspaceError;
 const QUICK: Duration = Duration::from_mins(2);
 /// Time limit of a call that writes a checkout: 78,000 files took 12 s on a slow disk.
 const SLOW: Duration = Duration::from_mins(15);
+/// Time limit of a call that may write all objects of a repository again. No one waits for it.
+const LONG: Duration = Duration::from_hours(1);
 /// How much output of a call is read by default: the list of a million paths fits.
 const STDOUT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
@@ -107,6 +109,7 @@ pub(crate) struct GitCommand<'a> {
     folders: bool,
     optional_locks: bool,
     attributes: Option<CommitId>,
+    settings: &'static [&'static str],
     stdout_max: usize,
     limit: Duration,
 }
@@ -131,6 +134,7 @@ impl<'a> GitCommand<'a> {
             folders: false,
             optional_locks: false,
             attributes: None,
+            settings: &[],
             stdout_max: STDOUT_BYTES_MAX,
             limit: QUICK,
         }
@@ -190,9 +194,21 @@ impl<'a> GitCommand<'a> {
         self
     }
 
+    /// Adds settings (`name=value`), which take the place of all others of the same name.
+    pub(crate) fn settings(mut self, settings: &'static [&'static str]) -> Self {
+        self.settings = settings;
+        self
+    }
+
     /// Sets the time limit of a call that writes a checkout.
     pub(crate) fn slow(mut self) -> Self {
         self.limit = SLOW;
+        self
+    }
+
+    /// Sets the time limit of a call that may write all objects of a repository again.
+    pub(crate) fn long(mut self) -> Self {
+        self.limit = LONG;
         self
     }
 
@@ -419,7 +435,7 @@ impl<'a> GitCommand<'a> {
             // objects that an agent made: large ones are written as they come, not held in memory
             command.args(["-c", "core.bigFileThreshold=1m", "-c", "pack.threads=1"]);
         }
-        for setting in SETTINGS {
+        for setting in SETTINGS.iter().chain(self.settings) {
             command.args(["-c", setting]);
         }
         if !NEVER_READ_FILES.contains(&self.subcommand) && self.attributes.is_none() {

@@ -28,6 +28,16 @@ impl Git {
             .run()
     }
 
+    /// Returns the name of the first setting of the repository's own configuration for which this holds.
+    pub(crate) fn own_setting(
+        &self,
+        holds: impl Fn(&str) -> bool,
+    ) -> Result<Option<String>, WorkspaceError> {
+        let list = self.own_names()?;
+        let mut names = fields(&list).filter_map(|name| str::from_utf8(name).ok());
+        Ok(names.find(|name| holds(name)).map(str::to_owned))
+    }
+
     /// Returns the settings in a file that is named by an absolute path, as `git config --no-includes --list -z --file` prints them;
     /// `None` if git cannot read it.
     ///

@@ -13,6 +13,7 @@ mod lock;
 mod open;
 mod options;
 mod own_branches;
+mod pack;
 mod refs;
 mod submodules;
 mod unwritable;

@@ -22,6 +22,7 @@ mod left;
 mod main_job;
 mod merges;
 mod outside;
+mod packing;
 mod pristine;
 mod project;
 mod promote;
