@@ -2,6 +2,7 @@
 //! can be repeated without harm.
 
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::config::NamedProvider;
 use symphony_core::config::defaults::HOLD_MS;
 use symphony_core::failure::ErrorClass;
@@ -70,6 +71,7 @@ pub(crate) async fn finish(
     };
     Failpoint::FinishSettled.reach();
     job.network.record(&mut outcome.metadata);
+    blame_host(job, store, &mut outcome).await?;
     let hold = hold(job, store, &outcome).await?;
     let ahead = hold_ahead(job, &outcome);
     let cap = cap_at_end(job, store, &outcome).await?;
@@ -138,6 +140,7 @@ pub(crate) async fn finish_gates(
     }
     Failpoint::FinishSettled.reach();
     job.network.record(&mut outcome.metadata);
+    blame_host(job, store, &mut outcome).await?;
     let finish = RunFinish {
         run: job.run.id.clone(),
         fence: job.run.fence,
@@ -166,6 +169,37 @@ fn limits(job: &Job<'_>) -> FailureLimits {
         max_retries: job.config.max_retries,
         max_backoff_ms: job.config.max_retry_backoff_ms.get(),
         breaker_target: job.config.circuit_breaker_status,
+    }
+}
+
+/// On a worker, a full disk holds nothing up anywhere else.
+async fn blame_host(
+    job: &Job<'_>,
+    store: &StoreThread,
+    outcome: &mut AgentOutcome,
+) -> Result<(), RunnerError> {
+    let full = outcome
+        .error
+        .as_mut()
+        .filter(|error| error.class == ErrorClass::DiskFull);
+    let (Some(error), Some(_)) = (full, job.installation.worker_data()) else {
+        return Ok(());
+    };
+    let run = job.run.id.clone();
+    let run = store.call(move |store| store.run(&run)).await??;
+    error.message = format!("{}: {}", error.class.words(), error.message);
+    error.class = full_on_worker(&run.agent, run.worktree.is_some());
+    Ok(())
+}
+
+/// Returns what a full disk is on a worker. Before an agent starts, the run could not be prepared there: this worker rests, and others go on.
+/// Gates record their worktree before they check it out. Once an agent has started, its task may be why the disk is full, and must not go from
+/// host to host.
+fn full_on_worker(agent: &AgentType, has_worktree: bool) -> ErrorClass {
+    if has_worktree && *agent != AgentType::Gates {
+        ErrorClass::WorktreeFailed
+    } else {
+        ErrorClass::NotPrepared
     }
 }
 
@@ -308,4 +342,23 @@ fn first_ms(job: &Job<'_>) -> u64 {
     provider.map_or(HOLD_MS, |provider| {
         job.config.providers.settings_of(&provider).hold_ms.get()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_an_agent_filled_uses_an_attempt() {
+        for (agent, has_worktree, expected) in [
+            (AgentType::Worker, false, ErrorClass::NotPrepared),
+            (AgentType::Worker, true, ErrorClass::WorktreeFailed),
+            (AgentType::Judge, true, ErrorClass::WorktreeFailed),
+            (AgentType::Gates, false, ErrorClass::NotPrepared),
+            (AgentType::Gates, true, ErrorClass::NotPrepared),
+        ] {
+            let found = full_on_worker(&agent, has_worktree);
+            assert_eq!(found, expected, "{agent} {has_worktree}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
+use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
 use symphony_core::placement::{BootMs, Host, MayTake, Pool, Rest, RestEvent};
@@ -60,7 +61,8 @@ impl Resting {
     ) -> Result<(), RunnerError> {
         let now = clock(installation);
         for run in own {
-            if run.worktree.is_some() {
+            // Gates record theirs before they check it out.
+            if run.worktree.is_some() && run.agent != AgentType::Gates {
                 self.early.remove(&run.id);
                 self.found(RestEvent::Prepared, &run.id, host, now);
             } else {
@@ -195,12 +197,13 @@ fn question(
     Ok(answer)
 }
 
-/// Returns what a run that has ended shows about its host. Its worktree is recorded right before its agent or its gates start.
+/// Returns what a run that has ended shows about its host. Its worktree is recorded right before its agent starts.
 fn shown_by(worktree: Option<&str>, class: Option<ErrorClass>) -> RestEvent {
     use ErrorClass::{Cancelled, Crashed, HostLost, NotPrepared, SpawnFailed, WorktreeFailed};
     match class {
+        Some(NotPrepared) => RestEvent::Unprepared,
         _ if worktree.is_some() => RestEvent::Prepared,
-        Some(NotPrepared | WorktreeFailed | SpawnFailed) => RestEvent::Unprepared,
+        Some(WorktreeFailed | SpawnFailed) => RestEvent::Unprepared,
         Some(Cancelled | Crashed | HostLost) => RestEvent::Inconclusive,
         _ => RestEvent::Prepared,
     }
@@ -229,6 +232,7 @@ mod tests {
             (None, Some(ErrorClass::Crashed), Inconclusive),
             (None, Some(ErrorClass::SetupFailed), Prepared),
             (None, None, Prepared),
+            (started, Some(ErrorClass::NotPrepared), Unprepared),
             (started, Some(ErrorClass::WorktreeFailed), Prepared),
             (started, Some(ErrorClass::Crashed), Prepared),
             (started, None, Prepared),
