@@ -77,7 +77,7 @@ pub use placement::run_log::{
 };
 pub use placement::silent::SilentRun;
 pub use placement::take::Begun;
-pub use placement::worker::{SeenWorker, Worker};
+pub use placement::worker::{SeenWorker, Shown, Worker};
 pub use plan::log::fold_plan;
 pub use plan::phase_end::{PhaseFinish, RecordedOutcome};
 pub use plan::plans::{NewPlan, PlanDecision, PlanOverview};

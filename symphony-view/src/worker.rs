@@ -103,7 +103,7 @@ mod tests {
                 PROTOCOL,
                 0,
                 1,
-                "alive, but takes no runs: its host could not prepare a run; it tries the hub before it takes another",
+                "alive, but takes no runs: its host could not prepare a run; it tries again by itself",
             ),
             (300_000, PROTOCOL, 0, 3, "gone for 5m"),
             (300_000, PROTOCOL + 1, 0, 0, "gone for 5m"),
@@ -115,11 +115,14 @@ mod tests {
                 clock_ahead_ms,
                 unprepared,
                 slots: 1,
+                folder: String::new(),
+                fence_ms: 60_000,
             };
             let seen = SeenWorker {
                 worker,
                 age_ms,
                 required: Some(PROTOCOL),
+                dead_ms: Some(90_000),
             };
             let view = WorkerView::of(seen, Lease::default());
             assert_eq!(view.state(), expected, "{age_ms} {version}");

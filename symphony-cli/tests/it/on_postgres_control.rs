@@ -6,7 +6,7 @@ use symphony_core::config::ServerAddress;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::outcome::FailureLimits;
-use symphony_core::placement::{Host, Pool};
+use symphony_core::placement::{Host, Lease, Pool};
 use symphony_core::run::{Run, RunStatus};
 use symphony_store::{Beat, Context, GatesAtEnd, RunFinish, Store, StoreError, Worker};
 
@@ -65,8 +65,10 @@ fn here(store: &mut Store, name: &str) {
         clock_ahead_ms: 0,
         unprepared: 0,
         slots: 1,
+        folder: String::new(),
+        fence_ms: 60_000,
     };
-    store.worker_seen(&worker).unwrap();
+    store.worker_seen(&worker, Lease::default()).unwrap();
 }
 
 fn finish(run: &Run, status: RunStatus) -> RunFinish {

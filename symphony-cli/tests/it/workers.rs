@@ -8,7 +8,9 @@ mod own_server;
 mod proxy;
 #[cfg(feature = "temporal-service")]
 mod temporal;
+mod upkeep;
 
+use std::fs::File;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -86,7 +88,7 @@ fn until_at_work(control: &Control, host: &Host, run: &RunId) {
 
 #[test]
 fn an_issue_becomes_a_merged_change_on_two_hosts() {
-    let control = Control::new("workers", &greeting());
+    let mut control = Control::new("workers", &greeting());
     let hub = control.project.root.clone();
     control
         .project
@@ -129,11 +131,28 @@ fn an_issue_becomes_a_merged_change_on_two_hosts() {
         worktrees.filter(|worktree| worktree.exists()).count()
     };
     assert!(left() > 0, "it stayed for the next run");
+    // while its clone is locked, as by a run that is being prepared, it takes the next run all the same
+    let folders = clones.iter().map(|clone| clone.join(".git"));
+    // a host that took no run has no clone
+    let locks: Vec<File> = folders
+        .filter(|folder| folder.exists())
+        .map(|folder| {
+            let lock = File::create(folder.join("symphony.lock")).unwrap();
+            lock.lock().unwrap();
+            lock
+        })
+        .collect();
+    let second = control.project.add_issue("Say more");
+    let next = control.claim_issue(&second);
     for host in [&mut one, &mut two] {
         host.kill_worker();
         host.begin(&[]);
     }
+    until("the next run has begun", || control.run(&next).host);
+    assert!(left() > 0, "no one else may remove it");
+    drop(locks);
     until("no worktree is left", || (left() == 0).then_some(()));
+    control.until_ended(&next);
     // its log came to the database
     let id = worker.id.as_str();
     let log = control.project.ok(&["runs", "logs", id]);
@@ -357,7 +376,8 @@ fn a_worker_whose_clock_is_wrong_takes_nothing_and_says_so() {
     let run = control.claim_issue(&issue);
     until("the worker has seen it", || {
         let log = host.log();
-        log.contains("it takes no runs: its clock is").then_some(())
+        log.contains("the worker takes no runs: its clock is")
+            .then_some(())
     });
     let status = control.project.ok(&["status"]);
     assert!(status.contains("takes no runs: its clock is 4"), "{status}");
@@ -403,7 +423,7 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
     assert!(doctor.stdout.contains(words), "{doctor:#?}");
     let log = host.log();
     assert!(
-        log.contains("it takes no runs: its host could not prepare"),
+        log.contains("the worker takes no runs: its host could not prepare"),
         "{log}"
     );
     assert!(log.contains(hub.address()), "it names the hub: {log}");
@@ -425,6 +445,129 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
     assert_eq!(unprepared(&control), 0);
     let log = host.log();
     assert!(log.contains("The worker takes runs again."), "{log}");
+}
+
+#[test]
+fn a_host_without_a_projects_secret_ends_its_runs_at_once_and_says_which_one() {
+    let mut control = Control::new("secret", &greeting());
+    let handed = control.store.handed_project(&control.id).unwrap().unwrap();
+    let mut layers = handed.layers.clone();
+    let secret = json!({ "env": { "NPM_TOKEN": { "secret": "NPM_TOKEN" } } });
+    layers.as_array_mut().unwrap().push(secret);
+    let hub = handed.hub.as_deref();
+    control
+        .store
+        .hand_project(&control.id, &layers, hub)
+        .unwrap();
+    let secrets = control.project.beside.join("secrets");
+    std::fs::create_dir(&secrets).unwrap();
+    let issue = control.project.add_issue("Say hello");
+    let run = control.claim_issue(&issue);
+    let more = json!({ "database": control.address, "worker": { "secrets_dir": secrets } });
+    let host = control.host_with("h1", 1, &more);
+    let ended = control.until_ended(&run);
+    let error = ended.error.unwrap();
+    assert_eq!(error.class.name(), "not_prepared");
+    for words in ["host h1 could not start it", "`NPM_TOKEN`", "secrets_dir"] {
+        assert!(error.message.contains(words), "{error:#?}");
+    }
+    let shown = control.project.issue(&issue);
+    assert_eq!(shown["status"], "todo", "{shown:#}");
+    assert_eq!(shown["total_runs"], 0, "{shown:#}");
+    control.project.assert_sound();
+    assert!(host.log().contains("`NPM_TOKEN`"), "{}", host.log());
+    let unprepared = |control: &Control| control.store.workers().unwrap()[0].worker.unprepared;
+    until("the host rests", || {
+        (unprepared(&control) > 0).then_some(())
+    });
+    until("it says so", || {
+        let log = host.log();
+        log.contains("the worker takes no runs: its host could not prepare")
+            .then_some(())
+    });
+    std::fs::write(secrets.join("NPM_TOKEN"), "of this host\n").unwrap();
+    let second = control.project.add_issue("Say more");
+    let next = control.claim_issue(&second);
+    let ended = control.until_ended(&next);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    until("it rests no more", || {
+        (unprepared(&control) == 0).then_some(())
+    });
+}
+
+#[test]
+fn a_run_whose_result_waits_for_the_hub_stays_alive() {
+    let waits = |control: &Control| {
+        let gate = control.project.beside.join("go");
+        let wait = format!("while ! test -e {}; do sleep 0.1; done", gate.display());
+        let turns = [bash(&wait), commit("hello.txt", "hello")];
+        scenarios([scenario("waits", &json!({ "match_system": WORKER }), turns)])
+    };
+    let mut control = Control::new("put_off", &json!({}));
+    let scenario = control.project.beside.join("scenario.json");
+    std::fs::write(scenario, waits(&control).to_string()).unwrap();
+    let mut hub = Daemon::of(&control.project.root);
+    hub.start();
+    control.hand_hub(hub.address());
+    let issue = control.project.add_issue("Say hello");
+    let run = control.claim_issue(&issue);
+    let host = control.host("h1", 1);
+    until("the agent is at work", || {
+        let log = host.run_file(&control, &run, "stream.ndjson");
+        log.contains("while ! test").then_some(())
+    });
+    hub.stop();
+    std::fs::write(control.project.beside.join("go"), "").unwrap();
+    let put_off = || control.store.exit_handling(&run).unwrap()?.put_off;
+    let due_at = until("two waits are over", || {
+        let put_off = put_off().filter(|put_off| put_off.tries >= 3);
+        put_off.map(|put_off| put_off.due_at)
+    });
+    // nearly all of its 20 s: longer than the 9 s after which a run is silent, with a lease that is ten times as short
+    let last = due_at.as_millisecond() - 4_000;
+    while symphony_core::Timestamp::now().as_millisecond() < last {
+        let status = control.project.ok(&["status"]);
+        assert!(!status.contains("does not answer"), "{status}");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    hub.start();
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    let result = control.store.run_commits(&run).unwrap().result.unwrap();
+    let files = control.project.git(&["ls-tree", "--name-only", &result]);
+    assert!(files.contains("hello.txt"), "{files}");
+}
+
+#[test]
+fn a_second_worker_of_one_name_leaves_the_runs_of_the_first_alone() {
+    let (mut control, issue) = with_waiting_agent("twice");
+    let mut first = control.host("h1", 1);
+    let run = control.claim_issue(&issue);
+    until_at_work(&control, &first, &run);
+    let mut second = control.prepared_host("other", 2, &json!({ "database": control.address }));
+    second.name = "h1".to_owned();
+    second.begin(&[]);
+    until("it says why it does nothing", || {
+        let log = second.log();
+        log.contains("the name `h1` is in use in pool `linux`")
+            .then_some(())
+    });
+    let waits = control.project.add_issue("Say more");
+    let waits = control.claim_issue(&waits);
+    // the supervisor goes on without its worker, whose name the other one takes over once it is gone
+    first.kill_worker();
+    let taken = || control.run(&waits).host;
+    assert_eq!(until("it takes a run", taken).as_str(), "h1");
+    until("it says whose the other run is", || {
+        let log = second.log();
+        log.contains("was begun with another `--data-dir`")
+            .then_some(())
+    });
+    assert!(control.run(&run).status.is_live());
+    std::fs::write(control.project.beside.join("go"), "").unwrap();
+    let ended = control.until_ended(&run);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+    control.until_ended(&waits);
 }
 
 #[test]

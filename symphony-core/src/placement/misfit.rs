@@ -1,6 +1,23 @@
 //! Why a worker that is there takes nothing.
 
-use super::{CLOCKS_APART_MS_MAX, PROTOCOL};
+use super::{CLOCKS_APART_MS_MAX, MARGIN_MS, PROTOCOL};
+
+/// What decides whether a worker takes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fit {
+    /// The version of the protocol that it speaks.
+    pub speaks: u32,
+    /// The one that the control requires; `None` before its first tick with a pool.
+    pub required: Option<u32>,
+    /// How far its clock is ahead of the database's, in milliseconds.
+    pub ahead_ms: i64,
+    /// How often in a row its host failed ([`super::Rest::failures`]).
+    pub failures: u32,
+    /// Its `lease.fence_ms`; 0 if it has not said so.
+    pub fence_ms: u64,
+    /// The control's `lease.dead_ms`; `None` before its first tick with a pool.
+    pub dead_ms: Option<u64>,
+}
 
 /// Why a worker takes nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +34,13 @@ pub enum Misfit {
         /// How far the worker's clock is ahead of the database's, in milliseconds.
         ahead_ms: i64,
     },
+    /// Its agents would work on when the control has given their runs to others.
+    Lease {
+        /// The worker's `lease.fence_ms`.
+        fence_ms: u64,
+        /// The control's `lease.dead_ms`.
+        dead_ms: u64,
+    },
     /// What it took could not be prepared on its host: it rests ([`super::Rest`]).
     Unprepared {
         /// How often in a row.
@@ -25,27 +49,35 @@ pub enum Misfit {
 }
 
 impl Misfit {
-    /// Decides by what a worker speaks, what the control requires (nothing before its first tick), and how far the worker's clock is ahead
-    /// of the database's, in milliseconds, and how often in a row its host failed ([`super::Rest::failures`]).
-    pub const fn of(
-        speaks: u32,
-        required: Option<u32>,
-        ahead_ms: i64,
-        failures: u32,
-    ) -> Option<Self> {
-        let required = match required {
+    /// Decides whether a worker takes nothing, and why.
+    pub const fn of(fit: &Fit) -> Option<Self> {
+        let Fit {
+            speaks,
+            ahead_ms,
+            failures,
+            fence_ms,
+            ..
+        } = *fit;
+        let required = match fit.required {
             Some(required) => required,
             None => PROTOCOL,
         };
         if speaks != required {
-            Some(Self::Protocol { speaks, required })
-        } else if ahead_ms.unsigned_abs() > CLOCKS_APART_MS_MAX {
-            Some(Self::Clock { ahead_ms })
-        } else if failures > 0 {
-            Some(Self::Unprepared { failures })
-        } else {
-            None
+            return Some(Self::Protocol { speaks, required });
         }
+        if ahead_ms.unsigned_abs() > CLOCKS_APART_MS_MAX {
+            return Some(Self::Clock { ahead_ms });
+        }
+        if let Some(dead_ms) = fit.dead_ms
+            && fence_ms > 0
+            && dead_ms <= fence_ms.saturating_add(MARGIN_MS)
+        {
+            return Some(Self::Lease { fence_ms, dead_ms });
+        }
+        if failures > 0 {
+            return Some(Self::Unprepared { failures });
+        }
+        None
     }
 
     /// Describes it as part of a sentence: "takes nothing: …".
@@ -59,12 +91,15 @@ impl Misfit {
                 let seconds = ahead_ms.unsigned_abs() / 1000;
                 format!("its clock is {seconds} s {way} the database's")
             }
+            Self::Lease { fence_ms, dead_ms } => format!(
+                "its `lease.fence_ms` is {fence_ms}, but has to be below {} for the control's `lease.dead_ms` of {dead_ms}",
+                dead_ms.saturating_sub(MARGIN_MS)
+            ),
             Self::Unprepared { failures: 1 } => {
-                "its host could not prepare a run; it tries the hub before it takes another"
-                    .to_owned()
+                "its host could not prepare a run; it tries again by itself".to_owned()
             }
             Self::Unprepared { failures } => format!(
-                "its host could not prepare a run, or reach the hub, {failures} times in a row; it retries on its own"
+                "its host could not prepare a run, or reach the hub, {failures} times in a row; it tries again by itself"
             ),
         }
     }
@@ -86,7 +121,7 @@ mod tests {
                 Some(1),
                 0,
                 1,
-                Some("its host could not prepare a run; it tries the hub before it takes another"),
+                Some("its host could not prepare a run; it tries again by itself"),
             ),
             (
                 1,
@@ -94,7 +129,7 @@ mod tests {
                 0,
                 7,
                 Some(
-                    "its host could not prepare a run, or reach the hub, 7 times in a row; it retries on its own",
+                    "its host could not prepare a run, or reach the hub, 7 times in a row; it tries again by itself",
                 ),
             ),
             (
@@ -140,12 +175,43 @@ mod tests {
                 Some("its clock is 9223372036854775 s behind the database's"),
             ),
         ] {
-            let found = Misfit::of(speaks, required, ahead_ms, failures);
+            let found = Misfit::of(&Fit {
+                speaks,
+                required,
+                ahead_ms,
+                failures,
+                fence_ms: 60_000,
+                dead_ms: Some(90_000),
+            });
             assert_eq!(
                 found.map(Misfit::words).as_deref(),
                 expected,
                 "{speaks} {required:?} {ahead_ms} {failures}"
             );
+        }
+    }
+
+    #[test]
+    fn an_agent_ends_before_its_run_can_be_given_to_another() {
+        for (fence_ms, dead_ms, fits) in [
+            (60_000, None, true),
+            (60_000, Some(90_000), true),
+            (60_000, Some(80_001), true),
+            (60_000, Some(80_000), false),
+            (600_000, Some(90_000), false),
+            (u64::MAX, Some(u64::MAX), false),
+            // an older worker has not said it
+            (0, Some(90_000), true),
+        ] {
+            let found = Misfit::of(&Fit {
+                speaks: PROTOCOL,
+                required: None,
+                ahead_ms: 0,
+                failures: 0,
+                fence_ms,
+                dead_ms,
+            });
+            assert_eq!(found.is_none(), fits, "{fence_ms} {dead_ms:?}");
         }
     }
 }

@@ -26,7 +26,7 @@ pub use lease::{
     BEAT_MS_MIN, CLOCK_PPM_MAX, END_MS_MAX, LEASE_MS_MAX, Lease, LeaseProblem, MARGIN_MS,
 };
 pub use liveness::Liveness;
-pub use misfit::Misfit;
+pub use misfit::{Fit, Misfit};
 pub use name::{Host, NAME_CHARS_MAX, Pool};
 pub use place::{Place, place_of};
 pub use rest::{MayTake, REST_MS_FIRST, REST_MS_MAX, Rest, RestEvent};

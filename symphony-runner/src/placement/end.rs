@@ -1,6 +1,7 @@
-//! Ends a run whose host was lost: this machine has nothing of it, so there is no worktree to save and no process to end.
+//! Ends a run that has no supervisor: this machine has nothing of it, so there is no worktree to save and no process to end.
 
 use serde_json::{Map, Value, json};
+use symphony_core::agent::AgentType;
 use symphony_core::config::{BreakerTarget, ProjectConfig};
 use symphony_core::failure::ErrorClass;
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind};
@@ -9,15 +10,17 @@ use symphony_core::placement::Host;
 use symphony_core::retry::BACKOFF_MAX_MS;
 use symphony_core::run::{Run, RunError, RunStatus};
 use symphony_core::tick::{ProjectView, Unwanted};
-use symphony_store::{Context, FinishedRun, GatesAtEnd, RunFinish, Store, StoreError};
+use symphony_store::{Context, FinishedRun, GatesAtEnd, GatesFound, RunFinish, Store, StoreError};
 
-/// Why a run ends without a host.
+/// Why a run ends without a supervisor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UnattendedEnd {
     /// Its host did not come back.
     HostLost(Host, Saved),
     /// It was taken out of its pool before a worker began it, for a reason that a tick that died may have known alone.
     Withdrawn(Option<Unwanted>),
+    /// The host that began it cannot start its supervisor.
+    NotStarted(Host, String),
 }
 
 /// What a host that was lost had saved at the hub.
@@ -64,6 +67,7 @@ impl UnattendedEnd {
         match self {
             Self::HostLost(..) => RunStatus::Crashed,
             Self::Withdrawn(_) => RunStatus::Cancelled,
+            Self::NotStarted(..) => RunStatus::Failed,
         }
     }
 
@@ -80,11 +84,27 @@ impl UnattendedEnd {
                     Unwanted::clause(*why)
                 ),
             },
+            Self::NotStarted(host, problem) => RunError {
+                class: ErrorClass::NotPrepared,
+                message: format!("host {host} could not start it: {problem}"),
+            },
+        }
+    }
+
+    /// Returns what it says about gates. What a run opened a pull request for has gates that are due as always: the next tick has them run.
+    fn gates(&self, run: &Run) -> GatesAtEnd {
+        match self {
+            Self::NotStarted(..) if run.agent == AgentType::Gates => {
+                GatesAtEnd::Found(GatesFound::NotRun {
+                    problem: self.error().message,
+                })
+            }
+            _ => GatesAtEnd::Due,
         }
     }
 }
 
-/// Ends a run that the control has taken, under its present fencing number.
+/// Ends a run that no supervisor has, under its present fencing number.
 ///
 /// # Errors
 /// When the run was taken away again, or the database cannot be written.
@@ -105,8 +125,7 @@ pub(crate) fn end_unattended(
         output_tail: String::new(),
         metadata: end.left(),
         phase: None,
-        // What it opened a pull request for has gates that are due as always: the next tick has them run.
-        gates: GatesAtEnd::Due,
+        gates: end.gates(run),
         hold: None,
         ahead: None,
         cap: None,

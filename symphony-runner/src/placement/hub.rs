@@ -86,7 +86,7 @@ pub(crate) fn hand_over_projects(
         }
         if !is_clock_known {
             require_clock(store)?;
-            store.require_own_protocol()?;
+            store.require_of_workers(installation.config.lease)?;
             is_clock_known = true;
         }
         turn.enter(Step::Observe);

@@ -82,6 +82,40 @@ pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
     (removed, problems)
 }
 
+/// What was done about the old logs and sessions of a project.
+#[derive(Debug)]
+pub(crate) struct OldRemoved {
+    /// How many runs' logs were removed.
+    pub(crate) runs: usize,
+    /// Whether no old logs are left for the next time, apart from those that could not be removed.
+    pub(crate) is_done: bool,
+    /// What could not be removed.
+    pub(crate) problems: Vec<String>,
+}
+
+/// Removes the old sessions of a project, and the logs of `max` of its old runs at most.
+///
+/// # Errors
+/// When a folder or the database cannot be read.
+pub(crate) fn remove_old(
+    store: &Store,
+    project: &Project,
+    days: u32,
+    now: Timestamp,
+    max: usize,
+) -> Result<OldRemoved, RunnerError> {
+    let mut old = old_logs(store, project, days, now)?;
+    let is_done = old.len() <= max;
+    old.truncate(max);
+    let (runs, mut problems) = remove_logs(&old);
+    problems.extend(remove_old_sessions(store, project, days, now)?);
+    Ok(OldRemoved {
+        runs,
+        is_done,
+        problems,
+    })
+}
+
 /// Returns whether the last clean-up was a day ago.
 ///
 /// # Errors
@@ -108,19 +142,16 @@ pub fn daily_clean_up(
     // Those of runs on other hosts, which are in the database.
     let mut is_done = store.remove_run_logs(kept_since(days, now))? == 0;
     for project in store.projects()? {
-        let mut old = old_logs(store, &project, days, now)?;
-        is_done &= old.len() <= OLD_LOGS_MAX;
-        old.truncate(OLD_LOGS_MAX);
-        let (removed, failed) = remove_logs(&old);
-        if removed > 0 {
+        let removed = remove_old(store, &project, days, now, OLD_LOGS_MAX)?;
+        is_done &= removed.is_done;
+        if removed.runs > 0 {
             events.push(StepEvent::LogsRemoved {
                 project: project.id.clone(),
-                runs: removed as u64,
+                runs: removed.runs as u64,
                 days: days.into(),
             });
         }
-        problems.extend(failed);
-        problems.extend(remove_old_sessions(store, &project, days, now)?);
+        problems.extend(removed.problems);
     }
     if is_done {
         store.record_log_clean_up(now)?;

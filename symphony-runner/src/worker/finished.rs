@@ -120,11 +120,12 @@ fn issue_of(folder: &std::ffi::OsStr) -> Option<IssueId> {
     IssueId::parse(folder.to_str()?).ok()
 }
 
-/// Returns whether an issue has ended, and no run of it is at work: one whose issue was cancelled still saves what its agent did.
+/// Returns whether an issue has ended or is gone, and no run of it is at work: one whose issue was cancelled still saves what its agent did.
 fn has_ended(store: &Store, issue: &IssueId) -> Result<bool, RunnerError> {
-    let status = match store.issue(issue) {
-        Ok(issue) => issue.state.status(),
-        Err(StoreError::NotFound { .. }) => return Ok(false),
+    let is_over = match store.issue(issue) {
+        Ok(issue) => issue.state.status().is_terminal(),
+        // It was deleted, as only one that has ended can be.
+        Err(StoreError::NotFound { .. }) => true,
         Err(error) => return Err(error.into()),
     };
     let live = RunFilter {
@@ -132,5 +133,18 @@ fn has_ended(store: &Store, issue: &IssueId) -> Result<bool, RunnerError> {
         live_only: true,
         ..RunFilter::default()
     };
-    Ok(status.is_terminal() && store.runs(&live)?.is_empty())
+    Ok(is_over && store.runs(&live)?.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deleted_issue_has_ended_and_was_not_merged() {
+        let store = Store::open_in_memory().unwrap();
+        let deleted = IssueId::parse("SYM-7").unwrap();
+        assert!(has_ended(&store, &deleted).unwrap());
+        assert_eq!(recorded_merge(&store, &deleted).unwrap(), None);
+    }
 }

@@ -47,6 +47,11 @@ impl Installation {
             .collect()
     }
 
+    /// Returns the folder of a project's clone on this worker.
+    pub(super) fn clone_of(&self, id: &ProjectId) -> Option<PathBuf> {
+        self.worker_data().map(|data| clone_folder(data, id))
+    }
+
     /// Returns a project as this worker has it, with the configuration of this moment. Nothing is fetched.
     ///
     /// # Errors

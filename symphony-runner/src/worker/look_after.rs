@@ -1,12 +1,13 @@
 //! What a worker does for the runs that its host has begun, as a tick does for those of the control.
 
-use symphony_core::Timestamp;
-use symphony_core::run::{Run, RunStatus};
+use symphony_core::run::Run;
 use symphony_core::tick::LockState;
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
 
 use super::model::{Looked, WorkerNews};
+use super::put_off::is_put_off;
+use super::refusal::WorkerRefusal;
 use super::round::Round;
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -19,11 +20,17 @@ impl Round<'_> {
     /// Starts the supervisor of a run that was just taken.
     pub(super) fn start(&mut self, store: &Store, run: &Run) -> Result<(), RunnerError> {
         let local = self.installation.localize(store, &run.project)?;
+        // Its supervisor could not even say what is wrong with it.
+        local.installation.project_config(&local.project)?;
         self.launch(&local.installation, &local.project, run, SuperviseMode::Run)
     }
 
     /// Looks at a live run of this host: its supervisor may have died, or be stuck, or this worker died before it started one.
-    pub(super) fn look_after(&mut self, store: &Store, run: &Run) -> Result<Looked, RunnerError> {
+    pub(super) fn look_after(
+        &mut self,
+        store: &mut Store,
+        run: &Run,
+    ) -> Result<Looked, RunnerError> {
         let local = self.installation.localize(store, &run.project)?;
         let (installation, project) = (&local.installation, &local.project);
         let paths = RunPaths::new(&project.root, &run.id);
@@ -34,18 +41,22 @@ impl Round<'_> {
             }
             // It ended after this round had asked for the runs of its host: its supervisor records that before it lets the lock go.
             _ if !store.run(&run.id)?.status.is_live() => Ok(Looked::Fine),
-            // No one has worked on it here: the worker before this one died after it had taken the run.
-            LockState::Missing if run.status == RunStatus::Starting => {
+            // Another folder has what it did: there may still be a supervisor, and here there is nothing to finish.
+            LockState::Missing if store.has_beaten(&run.id)? => {
+                Err(WorkerRefusal::InAnotherFolder.into())
+            }
+            // No one has worked on it: the worker before this one died after it had taken the run.
+            LockState::Missing => {
                 self.launch(installation, project, run, SuperviseMode::Run)?;
                 Ok(Looked::Did(WorkerNews::StartedAgain {
                     run: run.id.clone(),
                 }))
             }
-            LockState::Missing => {
-                self.launch(installation, project, run, SuperviseMode::Finish)?;
-                Ok(finishing(run))
+            // Someone who asked for its end does not wait for the next try.
+            LockState::Free if run.cancel_requested_at.is_none() && is_put_off(store, run)? => {
+                self.beat_for(store, run)?;
+                Ok(Looked::Waits)
             }
-            LockState::Free if is_put_off(store, run)? => Ok(Looked::Fine),
             LockState::Free => match finish_dead(installation, project, run)? {
                 Some(supervisor) => {
                     self.supervisors.push(supervisor);
@@ -90,12 +101,6 @@ fn pass_on_request(run: &Run, paths: &RunPaths) -> Result<(), RunnerError> {
         return Ok(());
     }
     write_private(&path, "")
-}
-
-/// Returns whether exit handling waits for its next try.
-fn is_put_off(store: &Store, run: &Run) -> Result<bool, RunnerError> {
-    let put_off = store.exit_handling(&run.id)?.and_then(|exit| exit.put_off);
-    Ok(put_off.is_some_and(|put_off| Timestamp::now() < put_off.due_at))
 }
 
 /// Ends a supervisor that makes no progress. Its lock is free then, and the next round does the exit handling.

@@ -5,17 +5,21 @@
 //! database in pieces (`log`); and the worker does for the runs of its host what a tick does for those of the control (`round`).
 
 mod finished;
+mod folder;
 mod hand_over;
 mod local;
 mod log;
 mod look_after;
 mod model;
+mod not_started;
+mod put_off;
 mod refusal;
 mod resting;
 mod round;
 mod serve;
 mod source;
 mod tidying;
+mod upkeep;
 mod zombies;
 
 pub use hand_over::HandOverError;

@@ -54,6 +54,8 @@ pub(super) enum Taking {
 pub(super) enum Looked {
     /// Nothing is to be done.
     Fine,
+    /// Its exit handling waits for the next try, so it has no slot.
+    Waits,
     /// Something was done.
     Did(WorkerNews),
 }

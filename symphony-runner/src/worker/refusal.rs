@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use symphony_core::id::{ProjectId, RunId};
-use symphony_core::placement::Pool;
+use symphony_core::placement::{Host, Pool};
 
 /// Why a worker does not begin, or does not start a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +26,21 @@ pub enum WorkerRefusal {
         /// The folder of its clones.
         data: PathBuf,
     },
+    /// Another worker has this one's name.
+    #[error(
+        "the name `{host}` is in use in pool `{pool}` by a worker with another `--data-dir`, or on another machine. Give this worker another name (`--host`), or end the other one: this one begins once that has been silent for `lease.dead_ms`"
+    )]
+    NameTaken {
+        /// The name.
+        host: Host,
+        /// The pool.
+        pool: Pool,
+    },
+    /// A run of this host has begun in another folder.
+    #[error(
+        "it was begun with another `--data-dir`, so this worker cannot look after it: it continues while its supervisor lives. If that folder is on this host, start the worker with it again"
+    )]
+    InAnotherFolder,
     /// There is no folder for the clones.
     #[error(
         "no folder for the worker's clones is known: there is neither `worker.data_dir` nor a home folder"

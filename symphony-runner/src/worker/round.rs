@@ -4,17 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use symphony_core::id::RunId;
-use symphony_core::placement::{Host, MayTake, Misfit, PROTOCOL, Pool};
+use symphony_core::placement::{BootMs, Fit, Host, MayTake, Misfit, PROTOCOL, Pool};
 use symphony_core::run::Run;
-use symphony_store::{Store, Worker};
+use symphony_store::{Shown, Store, Worker};
 
+use super::folder::name_of_folder;
 use super::model::{Looked, Taking, WorkerNews, WorkerOptions};
+use super::refusal::WorkerRefusal;
 use super::resting::Resting;
 use super::source::Source;
 use super::tidying::Tidying;
+use super::upkeep::Upkeep;
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::process::DetachedSupervisor;
+use crate::process::{DetachedSupervisor, boot_clock};
 
 /// A worker between two rounds.
 #[derive(Debug)]
@@ -23,6 +26,8 @@ pub(super) struct Round<'a> {
     pub(super) pool: &'a Pool,
     pub(super) host: &'a Host,
     pub(super) slots: u32,
+    /// The name of the folder of its clones.
+    folder: String,
     source: Source,
     pub(super) supervisors: Vec<DetachedSupervisor>,
     /// Supervisors that hold the lock of a run that is not this host's, and since when.
@@ -31,9 +36,16 @@ pub(super) struct Round<'a> {
     pub(super) looked: Option<Instant>,
     /// What it has found out about worktrees of ended issues.
     pub(super) tidying: Tidying,
+    /// How many of its runs wait for the next try of their exit handling. They have no slot.
+    waiting: usize,
+    /// When it last gave a sign of life of a run whose exit handling waits.
+    pub(super) beaten: BTreeMap<RunId, Instant>,
+    /// What is done once a day for the clones.
+    pub(super) upkeep: Upkeep,
     /// What was reported of runs: each problem once for as long as it lasts.
     told: BTreeMap<RunId, String>,
-    seen: Option<Instant>,
+    /// When it showed itself last, by a clock that goes on while the machine sleeps: another worker may have its name by then.
+    seen: Option<BootMs>,
     /// How many failures it showed with itself.
     shown: u32,
     /// Why it takes nothing, as it found when it showed itself last.
@@ -56,11 +68,15 @@ impl<'a> Round<'a> {
             pool: &options.pool,
             host: &options.host,
             slots: options.slots,
+            folder: name_of_folder(&options.data)?,
             source: Source::open(installation, &options.pool, &options.host)?,
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
             looked: None,
             tidying: Tidying::default(),
+            waiting: 0,
+            beaten: BTreeMap::new(),
+            upkeep: Upkeep::new(installation),
             told: BTreeMap::new(),
             seen: None,
             shown: 0,
@@ -104,7 +120,7 @@ impl<'a> Round<'a> {
         taking: Taking,
         tell: &mut dyn FnMut(&WorkerNews),
     ) -> Result<usize, RunnerError> {
-        let own: Vec<Run> = store
+        let mut own: Vec<Run> = store
             .runs_begun_on(self.host)?
             .into_iter()
             .filter(|run| run.pool.as_ref() == Some(self.pool))
@@ -115,20 +131,39 @@ impl<'a> Round<'a> {
         // Before it shows itself: a host that has just failed is shown as resting before anything else is claimed for it.
         self.resting
             .look(self.installation, store, self.host, &own)?;
-        self.show(store, tell)?;
+        let refused = match self.show(store, tell) {
+            Err(refused @ RunnerError::Worker(WorkerRefusal::NameTaken { .. })) => Some(refused),
+            shown => shown.map(|()| None)?,
+        };
+        if refused.is_some() {
+            // What has begun in this folder is still this worker's to look after.
+            own.retain(|run| self.has_begun_here(run));
+        }
+        self.waiting = 0;
         for run in &own {
             match self.look_after(store, run) {
                 Ok(Looked::Fine) => {}
+                Ok(Looked::Waits) => self.waiting += 1,
                 Ok(Looked::Did(news)) => tell(&news),
+                Err(error) if self.is_unstarted(store, run) => {
+                    self.not_started(store, run, &error, tell);
+                }
                 Err(error) => self.tell_once(&run.id, &error, tell),
             }
         }
-        self.told
-            .retain(|id, _| own.iter().any(|run| run.id == *id));
+        let is_own = |id: &RunId| own.iter().any(|run| run.id == *id);
+        self.told.retain(|id, _| is_own(id));
+        self.beaten.retain(|id, _| is_own(id));
         for news in self.end_zombies(store, &own) {
             tell(&news);
         }
+        match refused {
+            Some(_) if taking == Taking::No => return Ok(own.len()),
+            Some(refused) => return Err(refused),
+            None => {}
+        }
         self.remove_finished(store);
+        self.upkeep.look(self.installation);
         let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
         while self.free(taking, own.len()) > 0 {
             let Some(run) = self.source.take(store, self.pool, self.host)? else {
@@ -142,7 +177,7 @@ impl<'a> Round<'a> {
             };
             match self.start(store, &run) {
                 Ok(()) => tell(&WorkerNews::Started { run: run.id, on }),
-                Err(error) => self.tell_once(&run.id, &error, tell),
+                Err(error) => self.not_started(store, &run, &error, tell),
             }
         }
         self.source.settle(self.free(taking, own.len()), &own);
@@ -160,7 +195,7 @@ impl<'a> Round<'a> {
         }
         let slots = self
             .slots
-            .saturating_sub(u32::try_from(own).unwrap_or(u32::MAX));
+            .saturating_sub(u32::try_from(own.saturating_sub(self.waiting)).unwrap_or(u32::MAX));
         match self.resting.may_take() {
             MayTake::Nothing => 0,
             MayTake::One => slots.min(1),
@@ -182,31 +217,47 @@ impl<'a> Round<'a> {
         store: &mut Store,
         tell: &mut dyn FnMut(&WorkerNews),
     ) -> Result<(), RunnerError> {
-        let beat = u128::from(self.installation.lease().beat_ms());
+        let beat = self.installation.lease().beat_ms();
         let unprepared = self.resting.failures();
         if self.shown == unprepared
             && self
                 .seen
-                .is_some_and(|seen| seen.elapsed().as_millis() < beat)
+                .is_some_and(|seen| boot_clock().get().saturating_sub(seen.get()) < beat)
         {
             return Ok(());
         }
         let clock_ahead_ms = store.clock_ahead_ms()?.unwrap_or(0).saturating_neg();
-        store.worker_seen(&Worker {
+        let fence_ms = self.installation.config.lease.fence_ms();
+        let worker = Worker {
             pool: self.pool.clone(),
             host: self.host.clone(),
             version: PROTOCOL,
             clock_ahead_ms,
             unprepared,
             slots: self.slots,
-        })?;
-        let required = store.required_protocol()?;
-        let misfit = Misfit::of(PROTOCOL, required, clock_ahead_ms, unprepared);
+            folder: self.folder.clone(),
+            fence_ms,
+        };
+        if let Shown::Other = store.worker_seen(&worker, self.installation.lease())? {
+            return Err(WorkerRefusal::NameTaken {
+                host: self.host.clone(),
+                pool: self.pool.clone(),
+            }
+            .into());
+        }
+        let misfit = Misfit::of(&Fit {
+            speaks: PROTOCOL,
+            required: store.required_protocol()?,
+            ahead_ms: clock_ahead_ms,
+            failures: unprepared,
+            fence_ms,
+            dead_ms: store.required_dead_ms()?,
+        });
         if is_news(self.misfit, misfit) {
             tell(&match misfit {
                 Some(misfit) => WorkerNews::Problem {
                     text: format!(
-                        "it takes no runs: {}. Its runs continue; {}",
+                        "the worker takes no runs: {}. Its runs continue; {}",
                         misfit.words(),
                         self.advice(misfit)
                     ),
@@ -215,7 +266,7 @@ impl<'a> Round<'a> {
             });
         }
         self.misfit = misfit;
-        self.seen = Some(Instant::now());
+        self.seen = Some(boot_clock());
         self.shown = unprepared;
         Ok(())
     }
@@ -230,6 +281,9 @@ impl<'a> Round<'a> {
             Misfit::Clock { .. } => {
                 "`timedatectl` shows whether the network sets this clock".to_owned()
             }
+            Misfit::Lease { .. } => {
+                "set `lease` here as on the control, and start the worker again".to_owned()
+            }
             Misfit::Unprepared { .. } => format!("the failure: {}", self.resting.why()),
         }
     }
@@ -240,7 +294,12 @@ impl<'a> Round<'a> {
             .retain_mut(|supervisor| matches!(supervisor.try_wait(), Ok(None)));
     }
 
-    fn tell_once(&mut self, run: &RunId, error: &RunnerError, tell: &mut dyn FnMut(&WorkerNews)) {
+    pub(super) fn tell_once(
+        &mut self,
+        run: &RunId,
+        error: &RunnerError,
+        tell: &mut dyn FnMut(&WorkerNews),
+    ) {
         let text = format!("run {run}: {}", error.with_causes());
         if self.told.get(run) != Some(&text) {
             tell(&WorkerNews::Problem { text: text.clone() });

@@ -6,7 +6,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review::point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 52;
+pub const SCHEMA_VERSION: i64 = 53;
 
 /// The schema of a new database: what all migrations together make of an empty one. SQLite reads the whole schema again after each
 /// change of it, so that the way through all versions takes many times as long.
@@ -87,6 +87,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0050_idle_dependencies.sql")),
         M::up(include_str!("schema/0051_awaited.sql")),
         M::up(include_str!("schema/0052_slots.sql")),
+        M::up(include_str!("schema/0053_worker_folders.sql")),
     ])
 }
 

@@ -7,7 +7,7 @@ use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::database::open::Store;
 use crate::database::row::count;
-use crate::db::{Row, params};
+use crate::db::{OptionalExtension, Row, params};
 use crate::error::StoreError;
 
 /// One statement for all, since each live run sends it every few seconds. The row is the only thing that it locks, and the day is that of the
@@ -62,6 +62,23 @@ impl Store {
         // SQLite commits when the statement is at its end, and reports there what went wrong.
         rows.next()?;
         Ok(beat)
+    }
+}
+
+impl Store {
+    /// Returns whether a run has given a sign of life since a host began it: then it had a supervisor. Beginning it takes both times, not
+    /// always in the same millisecond.
+    ///
+    /// # Errors
+    /// When there is no such run, or the database cannot be read.
+    pub fn has_beaten(&self, run: &RunId) -> Result<bool, StoreError> {
+        self.conn
+            .prepare_cached(
+                "SELECT coalesce(beat_at > begun_at + 999, FALSE) FROM run WHERE id = ?1",
+            )?
+            .query_row([run.as_str()], |row| row.get(0))
+            .optional()?
+            .ok_or_else(|| StoreError::not_found("run", run))
     }
 }
 

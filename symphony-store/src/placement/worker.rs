@@ -1,9 +1,9 @@
 //! Workers: which hosts serve a pool, and when each was last seen.
 
-use symphony_core::placement::{Host, Lease, Misfit, Pool};
+use symphony_core::placement::{Fit, Host, Lease, Misfit, Pool};
 
 use crate::database::open::Store;
-use crate::database::row::{count32, parsed};
+use crate::database::row::{count, count32, int, parsed};
 use crate::db::{Connection, params};
 use crate::error::StoreError;
 
@@ -22,6 +22,19 @@ pub struct Worker {
     pub unprepared: u32,
     /// How many runs it can have at once; 0 if it has not said so since the column was there.
     pub slots: u32,
+    /// Where it works: the folder of its clones on this machine. Empty if it has not said so since the column was there.
+    pub folder: String,
+    /// Its `lease.fence_ms`; 0 if it has not said so since the column was there.
+    pub fence_ms: u64,
+}
+
+/// What came of it that a worker showed itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// It is the worker of this name.
+    Here,
+    /// Another one with this name works in another folder, or on another machine.
+    Other,
 }
 
 /// A worker that was seen at least once.
@@ -33,18 +46,22 @@ pub struct SeenWorker {
     pub age_ms: i64,
     /// The protocol that the control requires; `None` before its first tick with a pool.
     pub required: Option<u32>,
+    /// The control's `lease.dead_ms`; `None` before its first tick with a pool.
+    pub dead_ms: Option<u64>,
 }
 
 impl SeenWorker {
     /// Returns why it takes nothing although it may be there.
     pub const fn misfit(&self) -> Option<Misfit> {
         let worker = &self.worker;
-        Misfit::of(
-            worker.version,
-            self.required,
-            worker.clock_ahead_ms,
-            worker.unprepared,
-        )
+        Misfit::of(&Fit {
+            speaks: worker.version,
+            required: self.required,
+            ahead_ms: worker.clock_ahead_ms,
+            failures: worker.unprepared,
+            fence_ms: worker.fence_ms,
+            dead_ms: self.dead_ms,
+        })
     }
 
     /// Returns whether it is there and takes runs.
@@ -53,28 +70,38 @@ impl SeenWorker {
     }
 }
 
+/// One statement, so that of two that begin at the same moment one is refused.
+const SHOW: &str = "INSERT INTO worker (host, pool, version, clock_ahead_ms, unprepared, slots, folder, fence_ms, seen_at)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, CAST(unixepoch('subsec') * 1000 AS BIGINT))
+     ON CONFLICT (host, pool) DO UPDATE SET version = excluded.version, clock_ahead_ms = excluded.clock_ahead_ms,
+         unprepared = excluded.unprepared, slots = excluded.slots, folder = excluded.folder,
+         fence_ms = excluded.fence_ms, seen_at = excluded.seen_at
+     WHERE worker.folder IN ('', excluded.folder) OR worker.seen_at <= excluded.seen_at - ?9";
+
 impl Store {
-    /// Records that a worker is there.
+    /// Records that a worker is there, unless another one has its name and may be there by this lease. Two with one name would each take the
+    /// other's runs for its own. A run of the other one may have beaten up to `beat` after its worker was seen.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn worker_seen(&mut self, worker: &Worker) -> Result<(), StoreError> {
+    pub fn worker_seen(&mut self, worker: &Worker, lease: Lease) -> Result<Shown, StoreError> {
         self.write_locking(|tx| {
-            tx.prepare_cached(
-                "INSERT INTO worker (host, pool, version, clock_ahead_ms, unprepared, slots, seen_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, CAST(unixepoch('subsec') * 1000 AS BIGINT))
-                 ON CONFLICT (host, pool) DO UPDATE SET version = excluded.version, clock_ahead_ms = excluded.clock_ahead_ms,
-                     unprepared = excluded.unprepared, slots = excluded.slots, seen_at = excluded.seen_at",
-            )?
-            .execute(params![
+            let written = tx.prepare_cached(SHOW)?.execute(params![
                 worker.host.as_str(),
                 worker.pool.as_str(),
                 worker.version,
                 worker.clock_ahead_ms,
                 worker.unprepared,
-                worker.slots
+                worker.slots,
+                worker.folder,
+                int(worker.fence_ms),
+                int(lease.dead_ms().saturating_add(lease.beat_ms()))
             ])?;
-            Ok(())
+            Ok(if written > 0 {
+                Shown::Here
+            } else {
+                Shown::Other
+            })
         })
     }
 
@@ -89,8 +116,10 @@ impl Store {
 
 pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreError> {
     let mut statement = conn.prepare_cached(
-            "SELECT pool, host, version, clock_ahead_ms, unprepared, slots, CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age,
-                 (SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol') AS required
+            "SELECT pool, host, version, clock_ahead_ms, unprepared, slots, folder, fence_ms,
+                 CAST(unixepoch('subsec') * 1000 AS BIGINT) - seen_at AS age,
+                 (SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_protocol') AS required,
+                 (SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'worker_dead_ms') AS dead_ms
              FROM worker ORDER BY pool, host",
         )?;
     let mut rows = statement.query([])?;
@@ -104,9 +133,14 @@ pub(crate) fn load_workers(conn: &Connection) -> Result<Vec<SeenWorker>, StoreEr
                 clock_ahead_ms: row.get("clock_ahead_ms")?,
                 unprepared: count32(row, "unprepared")?,
                 slots: count32(row, "slots")?,
+                folder: row.get("folder")?,
+                fence_ms: count(row, "fence_ms")?,
             },
             age_ms: row.get("age")?,
             required: row.get("required")?,
+            dead_ms: row
+                .get::<_, Option<i64>>("dead_ms")?
+                .and_then(|ms| u64::try_from(ms).ok()),
         });
     }
     Ok(workers)

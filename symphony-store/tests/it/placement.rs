@@ -17,7 +17,7 @@ use symphony_core::run::{Fence, Run, RunStatus, RunTarget, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
 use symphony_store::{
     Appended, Beat, Begun, ClaimLimits, Links, LogChunk, RUN_LOG_CHUNK_MAX, RUN_LOG_MAX,
-    RunCommits, RunProgress, Store, StoreError, Worker,
+    RunCommits, RunProgress, Shown, Store, StoreError, Worker,
 };
 
 use crate::support::{
@@ -326,6 +326,53 @@ fn a_run_that_was_taken_back_accepts_nothing_from_its_old_host() {
 }
 
 #[test]
+fn two_workers_of_one_name_are_not_there_at_once() {
+    let shared = Shared::new();
+    let mut store = shared.first();
+    let mut shown = |folder: &str| {
+        let worker = Worker {
+            pool: pool(),
+            host: host("h1"),
+            version: 1,
+            clock_ahead_ms: 0,
+            unprepared: 0,
+            slots: 1,
+            folder: folder.to_owned(),
+            fence_ms: 60_000,
+        };
+        store.worker_seen(&worker, Lease::default()).unwrap()
+    };
+    // one of an older version says no folder
+    for (folder, expected) in [
+        ("", Shown::Here),
+        ("a", Shown::Here),
+        ("b", Shown::Other),
+        ("a", Shown::Here),
+    ] {
+        assert_eq!(shown(folder), expected, "{folder}");
+    }
+    shared.sql("UPDATE worker SET seen_at = seen_at - 60000");
+    assert_eq!(shown("b"), Shown::Other);
+    shared.sql("UPDATE worker SET seen_at = seen_at - 51000");
+    assert_eq!(shown("b"), Shown::Here, "the other one is gone");
+    assert_eq!(shown("a"), Shown::Other);
+}
+
+#[test]
+fn a_run_has_beaten_once_its_host_gave_a_sign_of_life() {
+    let shared = Shared::new();
+    let mut store = shared.first();
+    let issue = add(&mut store, "One").id;
+    let run = queued(&mut store, "one", &issue);
+    assert!(!store.has_beaten(&run.id).unwrap());
+    let taken = store.take(&pool(), &host("h1")).unwrap().unwrap();
+    assert!(!store.has_beaten(&run.id).unwrap());
+    shared.sql("UPDATE run SET begun_at = begun_at - 5000, beat_at = begun_at - 5000");
+    store.beat(&run.id, taken.fence).unwrap();
+    assert!(store.has_beaten(&run.id).unwrap());
+}
+
+#[test]
 fn a_worker_is_known_by_pool_and_host() {
     let shared = Shared::new();
     let mut store = shared.first();
@@ -336,9 +383,11 @@ fn a_worker_is_known_by_pool_and_host() {
         clock_ahead_ms: 0,
         unprepared: 0,
         slots: 1,
+        folder: String::new(),
+        fence_ms: 60_000,
     };
     for seen in [worker("h2", 1), worker("h1", 1), worker("h2", 2)] {
-        store.worker_seen(&seen).unwrap();
+        store.worker_seen(&seen, Lease::default()).unwrap();
     }
     shared.sql("UPDATE worker SET seen_at = seen_at - 90000 WHERE host = 'h1'");
     let found = store.workers().unwrap();

@@ -56,9 +56,12 @@ mod tests {
                 clock_ahead_ms: 0,
                 unprepared: 0,
                 slots,
+                folder: String::new(),
+                fence_ms: 60_000,
             },
             age_ms,
             required: Some(PROTOCOL),
+            dead_ms: Some(90_000),
         }
     }
 

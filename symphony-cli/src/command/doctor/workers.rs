@@ -62,8 +62,11 @@ fn fix_of(misfit: Misfit, pool: &Pool) -> String {
         Misfit::Clock { .. } => {
             "`timedatectl` there shows whether the network sets the clock; the worker looks again by itself".to_owned()
         }
+        Misfit::Lease { .. } => {
+            "set `lease` there as on the control, and start the worker again".to_owned()
+        }
         Misfit::Unprepared { .. } => {
-            "`git ls-remote HUB` there shows whether it reaches the hub, and the worker's log names the failure; the worker asks again by itself".to_owned()
+            "the worker's log there says what failed; if it was the hub, `git ls-remote HUB` there shows whether it answers. The worker tries again by itself".to_owned()
         }
     }
 }
@@ -113,9 +116,12 @@ mod tests {
                 clock_ahead_ms: if host == "build-10" { 45_000 } else { 0 },
                 unprepared: if host == "build-11" { 4 } else { 0 },
                 slots: 1,
+                folder: String::new(),
+                fence_ms: 60_000,
             },
             age_ms,
             required: Some(PROTOCOL),
+            dead_ms: Some(90_000),
         };
         let pools = ["gpu", "linux", "mac"].map(|name| Pool::parse(name).unwrap());
         let seen = [
@@ -139,8 +145,8 @@ mod tests {
                  fix: install the control's version of Symphony there, then start `symphony worker --pool linux` again
         failed   workers: the worker of pool linux on build-10 takes no runs: its clock is 45 s ahead of the database's
                  fix: `timedatectl` there shows whether the network sets the clock; the worker looks again by itself
-        failed   workers: the worker of pool linux on build-11 takes no runs: its host could not prepare a run, or reach the hub, 4 times in a row; it retries on its own
-                 fix: `git ls-remote HUB` there shows whether it reaches the hub, and the worker's log names the failure; the worker asks again by itself
+        failed   workers: the worker of pool linux on build-11 takes no runs: its host could not prepare a run, or reach the hub, 4 times in a row; it tries again by itself
+                 fix: the worker's log there says what failed; if it was the hub, `git ls-remote HUB` there shows whether it answers. The worker tries again by itself
         ");
         assert_eq!(
             check_workers(&BTreeSet::new(), &[], Lease::default()).len(),

@@ -53,11 +53,18 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
+impl Daemon {
+    /// Answers no more.
+    pub(super) fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
             let _gone = child.kill();
             let _gone = child.wait();
         }
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.stop();
     }
 }

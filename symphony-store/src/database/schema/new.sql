@@ -595,7 +595,7 @@ CREATE TABLE worker (
     host    TEXT NOT NULL,
     pool    TEXT NOT NULL,
     version INTEGER NOT NULL,                    -- of the protocol between control and workers
-    seen_at INTEGER NOT NULL, clock_ahead_ms INTEGER NOT NULL DEFAULT 0, unprepared INTEGER NOT NULL DEFAULT 0, slots INTEGER NOT NULL DEFAULT 0,
+    seen_at INTEGER NOT NULL, clock_ahead_ms INTEGER NOT NULL DEFAULT 0, unprepared INTEGER NOT NULL DEFAULT 0, slots INTEGER NOT NULL DEFAULT 0, folder TEXT NOT NULL DEFAULT '', fence_ms INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (host, pool)
 ) STRICT;
 CREATE TABLE run_log (

@@ -31,6 +31,10 @@ const MIGRATIONS: &[(i64, &str)] = &[
     ),
     (51, include_str!("../schema/postgres/0051_awaited.sql")),
     (52, include_str!("../schema/postgres/0052_slots.sql")),
+    (
+        53,
+        include_str!("../schema/postgres/0053_worker_folders.sql"),
+    ),
 ];
 /// The tables, and the functions of SQLite that the store's statements use.
 const BASE: &str = concat!(

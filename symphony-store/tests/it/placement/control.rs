@@ -126,8 +126,10 @@ fn a_snapshot_says_where_each_run_is_and_counts_workers_that_are_there() {
             clock_ahead_ms: 0,
             unprepared: 0,
             slots: 24,
+            folder: String::new(),
+            fence_ms: 60_000,
         };
-        store.worker_seen(&worker).unwrap();
+        store.worker_seen(&worker, Lease::default()).unwrap();
     };
     let found = snapshot(&mut store);
     let waiting = |workers| Whereabouts::Queued {

@@ -27,8 +27,8 @@ fn a_worker_of_another_protocol_begins_nothing() {
     }
     assert_eq!(store.run(&run.id).unwrap(), run, "it waits as before");
     // a control of this version lets its workers begin
-    store.require_own_protocol().unwrap();
-    store.require_own_protocol().unwrap();
+    store.require_of_workers(Lease::default()).unwrap();
+    store.require_of_workers(Lease::default()).unwrap();
     assert_eq!(store.required_protocol().unwrap(), Some(PROTOCOL));
     assert_eq!(
         store.take(&pool(), &host("h1")).unwrap(),
@@ -73,10 +73,12 @@ fn workers_that_take_nothing_are_known() {
             clock_ahead_ms,
             unprepared,
             slots: 1,
+            folder: String::new(),
+            fence_ms: 60_000,
         };
-        store.worker_seen(&worker).unwrap();
+        store.worker_seen(&worker, Lease::default()).unwrap();
     }
-    store.require_own_protocol().unwrap();
+    store.require_of_workers(Lease::default()).unwrap();
     let takes = |store: &Store| -> Vec<bool> {
         let seen = store.workers().unwrap();
         seen.iter().map(|seen| seen.takes_runs(lease)).collect()
