@@ -28,7 +28,7 @@ pub enum WorkerRefusal {
     },
     /// Another worker has this one's name.
     #[error(
-        "the name `{host}` is in use in pool `{pool}` by a worker with another `--data-dir`, or on another machine. Give this worker another name (`--host`), or end the other one: this one begins once that has been silent for `lease.dead_ms`"
+        "the name `{host}` is in use in pool `{pool}` by a worker with another `--data-dir`, or on another machine. Give this worker another name (`--host`), or end the other one: this one begins once that has been silent for `lease.dead_ms` and `lease.beat_ms`"
     )]
     NameTaken {
         /// The name.
