@@ -95,12 +95,7 @@ fn an_issue_becomes_a_merged_change_on_two_hosts() {
         .configure_more(&json!({ "pool": "linux", "hub": hub }));
     let issue = control.project.add_issue("Say hello");
     let (mut one, mut two) = (control.host("h1", 2), control.host("h2", 2));
-    let pr = until("a judge has approved the change", || {
-        control.tick();
-        let list = control.project.json(&["pr", "list"]);
-        let pr = list["items"].get(0)?.clone();
-        (pr["state"] == "approved").then_some(pr)
-    });
+    let pr = control.until_approved();
     let runs: Vec<Run> = control.runs();
     let mut agents: Vec<&str> = runs.iter().map(|run| run.agent.name()).collect();
     agents.sort_unstable();

@@ -142,6 +142,17 @@ impl Control {
         std::thread::sleep(Duration::from_millis(500));
     }
 
+    /// Ticks until a judge has approved the only change and all runs have ended: a judge that has given its verdict runs on for a moment.
+    pub(super) fn until_approved(&self) -> Value {
+        until("a judge has approved and every run has ended", || {
+            self.tick();
+            let list = self.project.json(&["pr", "list"]);
+            let pr = list["items"].get(0)?.clone();
+            let is_quiet = self.runs().iter().all(|run| !run.status.is_live());
+            (pr["state"] == "approved" && is_quiet).then_some(pr)
+        })
+    }
+
     /// Returns all runs.
     pub(super) fn runs(&self) -> Vec<Run> {
         let list = self.project.json(&["runs", "list"]);

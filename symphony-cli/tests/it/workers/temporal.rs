@@ -188,11 +188,7 @@ fn an_issue_becomes_a_merged_change_through_a_service(edition: Edition) {
     let control = &placed.control;
     let issue = control.project.add_issue("Say hello");
     let _hosts = ["h1", "h2"].map(|name| placed.host(name, 1));
-    until("a judge has approved the change", || {
-        control.tick();
-        let list = control.project.json(&["pr", "list"]);
-        (list["items"].get(0)?["state"] == "approved").then_some(())
-    });
+    control.until_approved();
     let runs = control.runs();
     assert_eq!(runs.len(), 3, "{runs:#?}");
     for run in &runs {
