@@ -18,7 +18,8 @@ use crate::failure::{Context as _, Exit, Stop};
 #[command(
     after_help = "The target must be empty. Either everything is copied or nothing: Symphony counts and compares the rows before \
                   the copy is complete. The old database stays as it is, and so does the configuration: name the new database in \
-                  it afterwards, on each host.\n\nExamples:\n  symphony db copy --to postgres://symphony@db.example/team\n  \
+                  it afterwards, on each host. On a server, copy as the owner of the tables, and name the everyday user in the \
+                  configuration.\n\nExamples:\n  symphony db copy --to postgres://symphony_admin@db.example/symphony\n  \
                   symphony db copy --to .symphony/symphony.db"
 )]
 pub(crate) struct CopyArgs {
