@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use symphony_core::config::{Database, INSTALLATION_KEYS, ProjectConfig};
+use symphony_core::id::ProjectId;
 use symphony_core::placement::CLOCKS_APART_MS_MAX;
 use symphony_core::watchdog::Step;
 use symphony_store::{Project, Store};
@@ -11,6 +12,7 @@ use symphony_workspace::config_file::without_secrets;
 use symphony_workspace::{Pushed, SilentHubs};
 
 use super::control::machine_name;
+use super::failed_last::failed_last;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
@@ -18,6 +20,8 @@ use crate::tick::Turn;
 
 /// Keys that only the control needs: the rest of a project's configuration goes to its workers.
 const OF_THE_CONTROL: &[&str] = &["forge", "trackers", "publish", "notify"];
+/// Why a hub is left alone that was not asked itself.
+pub(super) const OTHERS_SILENT: &str = "other hubs on its server did not answer";
 
 /// The repository that control and workers share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +65,7 @@ fn is_same(path: &Path, root: &Path) -> bool {
 }
 
 /// Hands all projects with a pool to their workers: the configuration as it is now, and the hub, which gets the base if it is another repository.
-/// Returns what could not be done; the next tick tries again.
+/// Returns what could not be done; the next tick tries again, with what failed last.
 ///
 /// # Errors
 /// When the database cannot be read, or its clock and this machine's are far apart.
@@ -76,7 +80,9 @@ pub(crate) fn hand_over_projects(
         return Ok(problems);
     }
     let mut is_clock_known = false;
-    for project in store.projects()? {
+    let mut projects = store.projects()?;
+    put_in_order(&mut projects, |problem| turn.was_told(problem));
+    for project in projects {
         // A broken configuration is reported where the project is observed; its workers go on with the last one.
         let Ok(config) = installation.project_config(&project) else {
             continue;
@@ -90,14 +96,26 @@ pub(crate) fn hand_over_projects(
             is_clock_known = true;
         }
         turn.enter(Step::Observe);
-        if let Err(error) = hand_over(installation, store, &project, &config, hubs) {
-            problems.push(format!(
-                "project {}: it was not handed to its workers: {error}",
-                project.id
-            ));
+        let id = &project.id;
+        match hand_over(installation, store, &project, &config, hubs) {
+            Ok(Handed::Done) => {}
+            Ok(Handed::BaseWaits) => problems.push(format!(
+                "project {id}: its base waits to be pushed to its hub: {OTHERS_SILENT}"
+            )),
+            Err(error) => problems.push(format!("{}: {error}", problem_of(id))),
         }
     }
     Ok(problems)
+}
+
+/// Returns how a problem with handing a project over begins.
+fn problem_of(project: &ProjectId) -> String {
+    format!("project {project}: it was not handed to its workers")
+}
+
+/// Puts the projects last that the last tick could not hand over: each may wait for a hub that hangs.
+fn put_in_order(projects: &mut [Project], was_told: impl Fn(&str) -> bool) {
+    failed_last(projects, |project| was_told(&problem_of(&project.id)));
 }
 
 /// Refuses to place runs from a machine whose clock is wrong.
@@ -115,31 +133,43 @@ fn require_clock(store: &Store) -> Result<(), RunnerError> {
     )))
 }
 
+/// What came of handing a project over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handed {
+    /// Everything was done that its own hub lets be done.
+    Done,
+    /// The hub did not get the base, because others on its server did not answer.
+    BaseWaits,
+}
+
 fn hand_over(
     installation: &Installation,
     store: &mut Store,
     project: &Project,
     config: &ProjectConfig,
     hubs: &mut SilentHubs,
-) -> Result<(), RunnerError> {
+) -> Result<Handed, RunnerError> {
     let hub = Hub::of(project, config);
     let layers = layers_of(installation, project)?;
     store.hand_project(&project.id, &layers, Some(&hub.address))?;
     // That it did not answer is reported already.
-    if hub.is_own || hubs.has(&hub.address) {
-        return Ok(());
+    if hub.is_own || hubs.did_not_answer(&hub.address) {
+        return Ok(Handed::Done);
     }
     let repository = open_repository(project, config)?;
     let base = repository.base()?;
     if repository.is_published(&base)? {
-        return Ok(());
+        return Ok(Handed::Done);
+    }
+    if hubs.has(&hub.address) {
+        return Ok(Handed::BaseWaits);
     }
     let (address, environment) = (hub.address.as_str(), &installation.environment);
     let pushed = hubs.call(&repository, Some((address, environment)), || {
         repository.publish_base(address, environment, &base)
     })?;
     match pushed {
-        None | Some(Pushed::Done) => Ok(()),
+        None | Some(Pushed::Done) => Ok(Handed::Done),
         Some(Pushed::Moved) => Err(RunnerError::refused(format!(
             "the hub's {} has commits that this repository does not have: fetch and merge them",
             base.branch
@@ -170,7 +200,54 @@ fn layers_of(installation: &Installation, project: &Project) -> Result<Value, Ru
 
 #[cfg(test)]
 mod tests {
+    use symphony_core::Timestamp;
+    use symphony_core::project::WizardState;
+
     use super::*;
+
+    #[test]
+    fn projects_that_were_not_handed_over_in_the_last_tick_come_last() {
+        let project = |id: &str| Project {
+            id: ProjectId::parse(id).unwrap(),
+            name: id.to_owned(),
+            root: Path::new("/work").join(id),
+            prefix: "P".to_owned(),
+            wizard: WizardState::Pending,
+            settings: Value::Null,
+            created_at: Timestamp::UNIX_EPOCH,
+        };
+        let cases: [(&[&str], [&str; 4]); 4] = [
+            (&[], ["api", "api2", "docs", "web"]),
+            (
+                &["project api: it was not handed to its workers: the hub refuses main: no"],
+                ["api2", "docs", "web", "api"],
+            ),
+            (
+                &[
+                    "project web: it was not handed to its workers: `git ls-remote` took too long",
+                    "project api2: it was not handed to its workers: `git ls-remote` took too long",
+                ],
+                ["api", "docs", "api2", "web"],
+            ),
+            // one that was left alone for others on its server has not failed
+            (
+                &[
+                    "project api: it was not handed to its workers: `git ls-remote` took too long",
+                    "project api2: its base waits to be pushed to its hub: other hubs on its server did not answer",
+                    "project docs: it was not handed to its workers: `git ls-remote` took too long",
+                ],
+                ["api2", "web", "api", "docs"],
+            ),
+        ];
+        for (told, expected) in cases {
+            let mut projects = ["api", "api2", "docs", "web"].map(project);
+            put_in_order(&mut projects, |problem| {
+                told.iter().any(|told| told.starts_with(problem))
+            });
+            let found = projects.each_ref().map(|project| project.id.as_str());
+            assert_eq!(found, expected, "{told:?}");
+        }
+    }
 
     #[test]
     fn the_hub_is_the_projects_own_repository_unless_it_is_named() {

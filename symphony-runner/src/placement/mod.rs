@@ -5,6 +5,7 @@
 pub(crate) mod control;
 mod end;
 mod error;
+mod failed_last;
 pub(crate) mod hub;
 pub(crate) mod old_refs;
 pub(crate) mod promote;

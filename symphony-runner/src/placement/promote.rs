@@ -12,7 +12,8 @@ use symphony_workspace::{
     CommitId, PromoteRequest, Promotion, Pushed, Repository, SilentHubs, WorkspaceError,
 };
 
-use super::hub::Hub;
+use super::failed_last::failed_last;
+use super::hub::{Hub, OTHERS_SILENT};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::{issue_workspace, open_repository};
@@ -31,7 +32,8 @@ pub(crate) struct BroughtIn {
     pub(crate) problems: Vec<String>,
 }
 
-/// Brings the results of ended runs in. A hub that does not answer is waited for once: its other results wait for the next tick.
+/// Brings the results of ended runs in. A hub that does not answer is waited for once: its other results wait for the next tick, and so do those of
+/// hubs that are left alone for others on their server.
 ///
 /// # Errors
 /// When the database cannot be read.
@@ -45,14 +47,18 @@ pub(crate) fn bring_in_results(
     if matches!(installation.config.database, Database::File(_)) {
         return Ok(brought);
     }
+    let mut projects = Vec::new();
     for project in store.projects()? {
+        turn.enter(Step::Observe);
+        let waiting = store.unpromoted(&project.id)?;
+        if !waiting.is_empty() {
+            projects.push((project, waiting));
+        }
+    }
+    put_in_order(&mut projects, |problem| turn.was_told(problem));
+    for (project, waiting) in projects {
         let begun = Instant::now();
         turn.enter(Step::Observe);
-        let mut waiting = store.unpromoted(&project.id)?;
-        if waiting.is_empty() {
-            continue;
-        }
-        failed_last(&mut waiting, |problem| turn.was_told(problem));
         let config = match installation.project_config(&project) {
             Ok(config) => config,
             Err(error) => {
@@ -65,8 +71,18 @@ pub(crate) fn bring_in_results(
         };
         let hub = Hub::of(&project, &config);
         for result in waiting {
-            // The next tick goes on with the oldest that is left. That a hub did not answer is reported once.
-            if begun.elapsed() >= TIME_MAX || !hub.is_own && hubs.has(&hub.address) {
+            // The next tick goes on with the oldest that is left.
+            if begun.elapsed() >= TIME_MAX {
+                break;
+            }
+            if !hub.is_own && hubs.has(&hub.address) {
+                // That a hub did not answer itself is reported with what failed first.
+                if !hubs.did_not_answer(&hub.address) {
+                    let id = &project.id;
+                    brought.problems.push(format!(
+                        "project {id}: results of its workers wait: {OTHERS_SILENT}"
+                    ));
+                }
                 break;
             }
             turn.enter(Step::Observe);
@@ -98,9 +114,14 @@ fn problem_of(result: &Unpromoted) -> String {
     format!("{issue}: the result of run {run} was not brought in")
 }
 
-/// Puts the results last that the last tick reported: a few that fail whenever they are tried may not use up the time of all others.
-fn failed_last(waiting: &mut [Unpromoted], was_told: impl Fn(&str) -> bool) {
-    waiting.sort_by_cached_key(|result| was_told(&problem_of(result)));
+/// Puts the results of each project in order, and the projects by them: those with a result that failed in the last tick come last, since each may
+/// wait for a hub that hangs.
+fn put_in_order<P>(projects: &mut [(P, Vec<Unpromoted>)], was_told: impl Fn(&str) -> bool) {
+    let has_failed = |result: &Unpromoted| was_told(&problem_of(result));
+    for (_, waiting) in &mut *projects {
+        failed_last(waiting, has_failed);
+    }
+    failed_last(projects, |(_, waiting)| waiting.iter().any(has_failed));
 }
 
 /// The calls of a project's hub in a tick.
@@ -198,14 +219,17 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn what_failed_in_the_last_tick_comes_last() {
-        let result = |run: &str, issue: &str| Unpromoted {
+    fn result(run: &str, issue: &str) -> Unpromoted {
+        Unpromoted {
             run: RunId::parse(run).unwrap(),
             issue: IssueId::parse(issue).unwrap(),
             start: None,
             commit: "1".repeat(40),
-        };
+        }
+    }
+
+    #[test]
+    fn what_failed_in_the_last_tick_comes_last() {
         let mut waiting = vec![
             result("r1", "SYM-1"),
             result("r10", "SYM-10"),
@@ -216,10 +240,60 @@ mod tests {
             "SYM-1: the result of run r1 was not brought in: `git fetch` failed",
             "SYM-2: the result of run r2 was not brought in: its branch is gone",
         ];
-        failed_last(&mut waiting, |problem| {
-            told.iter().any(|told| told.starts_with(problem))
+        failed_last(&mut waiting, |result| {
+            let problem = problem_of(result);
+            told.iter().any(|told| told.starts_with(&problem))
         });
         let runs: Vec<&str> = waiting.iter().map(|result| result.run.as_str()).collect();
         assert_eq!(runs, ["r10", "r3", "r1", "r2"]);
+    }
+
+    #[test]
+    fn projects_with_a_result_that_failed_in_the_last_tick_come_last() {
+        for (told, expected) in [
+            (
+                &[][..],
+                [("api", "r1 r2"), ("docs", "r3"), ("web", "r4 r5")],
+            ),
+            (
+                &["API-1: the result of run r1 was not brought in: `git fetch` failed"],
+                [("docs", "r3"), ("web", "r4 r5"), ("api", "r2 r1")],
+            ),
+            (
+                &[
+                    "WEB-2: the result of run r5 was not brought in: its branch is gone",
+                    "API-2: the result of run r2 was not brought in: `git fetch` failed",
+                ],
+                [("docs", "r3"), ("api", "r1 r2"), ("web", "r4 r5")],
+            ),
+            // a project that was left alone for others on its server has not failed
+            (
+                &[
+                    "project docs: results of its workers wait: other hubs on its server did not answer",
+                    "API-1: the result of run r1 was not brought in: `git fetch` failed",
+                    "WEB-1: the result of run r4 was not brought in: `git fetch` failed",
+                ],
+                [("docs", "r3"), ("api", "r2 r1"), ("web", "r5 r4")],
+            ),
+        ] {
+            let mut projects = vec![
+                ("api", vec![result("r1", "API-1"), result("r2", "API-2")]),
+                ("docs", vec![result("r3", "DOC-1")]),
+                ("web", vec![result("r4", "WEB-1"), result("r5", "WEB-2")]),
+            ];
+            put_in_order(&mut projects, |problem| {
+                told.iter().any(|told| told.starts_with(problem))
+            });
+            let found: Vec<(&str, String)> = projects
+                .iter()
+                .map(|(project, waiting)| {
+                    let runs: Vec<&str> =
+                        waiting.iter().map(|result| result.run.as_str()).collect();
+                    (*project, runs.join(" "))
+                })
+                .collect();
+            let expected = expected.map(|(project, runs)| (project, runs.to_owned()));
+            assert_eq!(found, expected, "{told:?}");
+        }
     }
 }
