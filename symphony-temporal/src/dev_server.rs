@@ -6,6 +6,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use symphony_core::config::{TemporalAddress, TemporalSettings};
@@ -34,14 +35,62 @@ impl Edition {
 
 /// How long a server may take until it answers.
 const STARTS_WITHIN: Duration = Duration::from_mins(1);
+/// Time between two looks at its process.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// A server on a port of its own, whose state is in a file: it can be killed and started again.
+///
+/// When it ends by itself it is started again, as by a service manager: it gives up when a busy machine takes too long to start one of its
+/// parts, and may accept connections before that.
 #[derive(Debug)]
-pub struct DevServer {
+pub struct DevServer(Arc<Process>);
+
+/// The server's process, and what it is started with.
+#[derive(Debug)]
+struct Process {
     edition: Edition,
     folder: PathBuf,
     port: u16,
-    child: Option<Child>,
+    /// `None` while the server is to be away.
+    child: Mutex<Option<Child>>,
+}
+
+impl Process {
+    fn child(&self) -> MutexGuard<'_, Option<Child>> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "tests start a real server")]
+    fn spawn(&self) -> io::Result<Child> {
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(self.folder.join("temporal.log"))?;
+        Command::new(self.edition.program()?)
+            .args(["server", "start-dev", "--headless", "--ip", "127.0.0.1"])
+            .args(["--log-level", "warn", "--port", &self.port.to_string()])
+            .arg("--db-filename")
+            .arg(self.folder.join("temporal.db"))
+            .env_clear()
+            .env("HOME", &self.folder)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+    }
+
+    /// Starts it again if it ended by itself; returns whether it had.
+    fn begin_if_ended(&self) -> io::Result<bool> {
+        let mut child = self.child();
+        let Some(begun) = child.as_mut() else {
+            return Ok(false);
+        };
+        if begun.try_wait()?.is_none() {
+            return Ok(false);
+        }
+        *child = Some(self.spawn()?);
+        Ok(true)
+    }
 }
 
 impl DevServer {
@@ -53,12 +102,13 @@ impl DevServer {
         let any = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = any.local_addr()?.port();
         drop(any);
-        let mut server = Self {
+        let mut server = Self(Arc::new(Process {
             edition,
             folder: folder.to_owned(),
             port,
-            child: None,
-        };
+            child: Mutex::new(None),
+        }));
+        server.keep_up();
         server.begin()?;
         Ok(server)
     }
@@ -67,26 +117,11 @@ impl DevServer {
     ///
     /// # Errors
     /// When it does not answer.
-    #[expect(clippy::disallowed_methods, reason = "tests start a real server")]
     pub fn begin(&mut self) -> io::Result<()> {
-        let log = File::options()
-            .append(true)
-            .create(true)
-            .open(self.folder.join("temporal.log"))?;
-        let child = Command::new(self.edition.program()?)
-            .args(["server", "start-dev", "--headless", "--ip", "127.0.0.1"])
-            .args(["--log-level", "warn", "--port", &self.port.to_string()])
-            .arg("--db-filename")
-            .arg(self.folder.join("temporal.db"))
-            .env_clear()
-            .env("HOME", &self.folder)
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            .spawn()?;
-        self.child = Some(child);
+        let child = self.0.spawn()?;
+        *self.0.child() = Some(child);
         let begun = Instant::now();
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.0.port));
         while TcpStream::connect(address).is_err() {
             if begun.elapsed() > STARTS_WITHIN {
                 self.kill();
@@ -97,25 +132,30 @@ impl DevServer {
         Ok(())
     }
 
-    /// Starts the server again if it ended by itself, as a service manager would; returns whether it had. It gives up when
-    /// a busy machine takes too long to start one of its parts.
-    ///
-    /// # Errors
-    /// When it does not answer.
-    pub fn begin_if_ended(&mut self) -> io::Result<bool> {
-        let Some(child) = &mut self.child else {
-            return Ok(false);
-        };
-        if child.try_wait()?.is_none() {
-            return Ok(false);
-        }
-        self.begin()?;
-        Ok(true)
+    /// Starts the server again whenever it has ended by itself, until the test is over. The thread sees the network that its creator sees,
+    /// as does all that it starts.
+    #[expect(clippy::print_stdout, reason = "a test that fails shows what happened")]
+    fn keep_up(&self) {
+        let process = Arc::downgrade(&self.0);
+        std::thread::spawn(move || {
+            while let Some(process) = process.upgrade() {
+                match process.begin_if_ended() {
+                    Ok(false) => {}
+                    Ok(true) => {
+                        println!("the service had ended by itself, and was started again");
+                    }
+                    Err(error) => println!("the service had ended by itself: {error}"),
+                }
+                drop(process);
+                std::thread::sleep(LOOK);
+            }
+        });
     }
 
     /// Ends the server as `kill -9` does.
     pub fn kill(&mut self) {
-        if let Some(mut child) = self.child.take() {
+        let begun = self.0.child().take();
+        if let Some(mut child) = begun {
             let _gone = child.kill();
             let _gone = child.wait();
         }
@@ -127,23 +167,23 @@ impl DevServer {
     /// When the program cannot be started.
     #[expect(clippy::disallowed_methods, reason = "tests use the real program")]
     pub fn by_hand(&self, arguments: &[&str]) -> io::Result<Output> {
-        Command::new(self.edition.program()?)
+        Command::new(self.0.edition.program()?)
             .args(arguments)
-            .args(["--address", &format!("127.0.0.1:{}", self.port)])
+            .args(["--address", &format!("127.0.0.1:{}", self.0.port)])
             .env_clear()
-            .env("HOME", &self.folder)
+            .env("HOME", &self.0.folder)
             .stdin(Stdio::null())
             .output()
     }
 
     /// Returns its port on this machine.
-    pub const fn port(&self) -> u16 {
-        self.port
+    pub fn port(&self) -> u16 {
+        self.0.port
     }
 
     /// Returns its address.
     pub fn address(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        format!("http://127.0.0.1:{}", self.0.port)
     }
 
     /// Returns what a client needs of it.

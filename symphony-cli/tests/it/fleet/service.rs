@@ -6,7 +6,6 @@ use std::net::Ipv4Addr;
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use serde_json::{Value, json};
@@ -29,8 +28,6 @@ use crate::support::until;
 
 /// The gate's port.
 const PORT: u16 = 7233;
-/// Time between two looks at the server's process.
-const LOOK: Duration = Duration::from_secs(1);
 /// The files of the server's state.
 const STATE: [&str; 3] = ["temporal.db", "temporal.db-wal", "temporal.db-shm"];
 
@@ -41,7 +38,7 @@ pub(super) struct Service {
     namespace: Namespace,
     /// The way of its answers: the addresses that hosts have on their links to it, and the other end of its own link.
     route: [String; 2],
-    server: Arc<Mutex<DevServer>>,
+    server: Mutex<DevServer>,
 }
 
 impl Service {
@@ -58,11 +55,10 @@ impl Service {
             route: ["10.79.0.0/16".to_owned(), there],
             folder,
             namespace,
-            server: Arc::new(Mutex::new(server)),
+            server: Mutex::new(server),
         };
         service.set_out();
         service.open_gate();
-        service.keep_up();
         service.until_it_answers();
         Box::new(service)
     }
@@ -110,27 +106,7 @@ impl Service {
     }
 
     fn server(&self) -> MutexGuard<'_, DevServer> {
-        lock(&self.server)
-    }
-
-    /// Starts the server again when it ends by itself, until the test is over.
-    fn keep_up(&self) {
-        let server = Arc::downgrade(&self.server);
-        within(&self.namespace, || {
-            std::thread::spawn(move || {
-                while let Some(server) = server.upgrade() {
-                    match lock(&server).begin_if_ended() {
-                        Ok(false) => {}
-                        Ok(true) => {
-                            println!("the service had ended by itself, and was started again");
-                        }
-                        Err(error) => println!("the service had ended by itself: {error}"),
-                    }
-                    drop(server);
-                    std::thread::sleep(LOOK);
-                }
-            });
-        });
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until it answers as it does to the control. It accepts connections before it has its namespace.
@@ -202,10 +178,6 @@ impl Placing for Service {
         open.map(|(run, _)| format!("run {run} at the service"))
             .collect()
     }
-}
-
-fn lock(server: &Mutex<DevServer>) -> MutexGuard<'_, DevServer> {
-    server.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn address() -> String {
