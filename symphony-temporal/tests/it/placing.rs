@@ -81,7 +81,9 @@ fn a_run_that_a_worker_returns_is_handed_over_again(edition: Edition) {
     // a worker that ends gives back what it was offered, and not what it took
     control.submit(&run(2), &pool(), times()).unwrap();
     worker.want(1);
-    std::thread::sleep(Duration::from_secs(1));
+    until("the other one is offered", || {
+        worker.has_next().then_some(())
+    });
     drop(worker);
     // where a run is a workflow, another worker of the pool ends it, whether or not it has a slot
     let _full = service.worker("h2", times());

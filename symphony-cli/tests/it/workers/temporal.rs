@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use symphony_core::id::RunId;
 use symphony_core::placement::{Lease, Pool};
 use symphony_core::run::Run;
-use symphony_temporal::{Control as Client, DevServer, Edition, OfferEnd, Offers, Standing, Times};
+use symphony_temporal::{
+    Control as Client, DevServer, Edition, OfferEnd, Offers, Standing, Submitted, Times,
+};
 #[cfg(feature = "failpoints")]
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 use tempfile::TempDir;
@@ -350,8 +352,8 @@ fn a_run_that_is_offered_twice_is_started_once(edition: Edition) {
     placed.until_closed(&run.id);
     let pool = Pool::parse("linux").unwrap();
     let mut client = placed.client();
-    client.submit(&run.id, &pool, times()).unwrap();
-    assert_eq!(client.standing(&run.id).unwrap(), Standing::Open);
+    let submitted = client.submit(&run.id, &pool, times()).unwrap();
+    assert_eq!(submitted, Submitted::Now);
     // the other host is offered it, asks the database, and says that there is nothing to do
     placed.until_closed(&run.id);
     let now = placed.control.run(&run.id);
@@ -362,7 +364,8 @@ fn a_run_that_is_offered_twice_is_started_once(edition: Edition) {
     // its own host is offered it as well, and starts no second supervisor
     drop(second);
     first.begin(&[]);
-    client.submit(&run.id, &pool, times()).unwrap();
+    let submitted = client.submit(&run.id, &pool, times()).unwrap();
+    assert_eq!(submitted, Submitted::Now);
     assert_kept(&placed, &run.id);
     assert_eq!(supervisor_of(run.id.as_str()), Some(supervisor));
     placed.assert_ends_well(&run.id);
@@ -497,7 +500,8 @@ fn a_worker_without_its_database_keeps_no_offers(edition: Edition) {
     });
     proxy.fall_silent();
     until("the worker has seen it", || {
-        (!host.log().is_empty()).then_some(())
+        let log = host.log();
+        log.contains("the database cannot be reached").then_some(())
     });
     let run = placed.until_waiting();
     // another host gets it, whatever the first one was offered
