@@ -278,7 +278,8 @@ mod tests {
         }
         std::fs::create_dir(at(".symphony-1-1.new")).unwrap();
         let before = names();
-        // The process dies.
+        // The process dies. A child that another test is starting has its open files until its program begins, and so the lock.
+        left.unlock().unwrap();
         drop(left);
         write_whole(&at("notes"), "one").unwrap();
         let mut kept: Vec<String> = vec![
