@@ -13,7 +13,7 @@ use symphony_store::{Beat, Context, GatesAtEnd, RunFinish, Store, StoreError, Wo
 use crate::on_postgres::{address, repository};
 use crate::support::{Project, scenarios, text, until};
 
-/// By how much the lease is shortened: a host is silent after 4.5 s and given up after 10.5 s.
+/// By how much the lease is shortened where a host is to be lost: it is silent after 4.5 s and given up after 10.5 s.
 const DIVISOR: &str = "20";
 
 pub(crate) fn pool() -> Pool {
@@ -33,10 +33,15 @@ fn control(schema: &str) -> (Project, Store) {
 /// As [`control`], with the address of the database.
 pub(crate) fn control_at(schema: &str) -> (Project, Store, String) {
     let address = address(schema);
-    let mut project = repository(&address);
-    project.set_variable("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
-    let project = project.set_up(&scenarios([]), &json!({ "pool": "linux" }));
+    let project = repository(&address).set_up(&scenarios([]), &json!({ "pool": "linux" }));
     let store = Store::open_on(&ServerAddress::parse(&address).unwrap()).unwrap();
+    (project, store, address)
+}
+
+/// As [`control_at`], for a test that waits until a host is lost.
+pub(crate) fn control_that_loses_hosts(schema: &str) -> (Project, Store, String) {
+    let (mut project, store, address) = control_at(schema);
+    project.set_variable("SYMPHONY_TEST_LEASE_DIVISOR", DIVISOR);
     (project, store, address)
 }
 
@@ -215,7 +220,7 @@ fn a_pause_takes_what_no_worker_has_begun_out_of_its_pool() {
 
 #[test]
 fn a_run_whose_host_is_lost_ends_and_its_issue_goes_on_elsewhere() {
-    let (project, mut store) = control("lost");
+    let (project, mut store, _address) = control_that_loses_hosts("lost");
     let issue = project.add_issue("Say hello");
     let run = claimed(&project, &store);
     store.take(&pool(), &host("h1")).unwrap().unwrap();
@@ -263,7 +268,7 @@ fn a_run_whose_host_is_lost_ends_and_its_issue_goes_on_elsewhere() {
 fn a_run_that_was_taken_back_by_a_tick_that_died_is_ended_by_another() {
     use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
-    let (mut project, mut store) = control("taken_back");
+    let (mut project, mut store, _address) = control_that_loses_hosts("taken_back");
     let issue = project.add_issue("Say hello");
     let run = claimed(&project, &store);
     store.take(&pool(), &host("h1")).unwrap().unwrap();

@@ -13,7 +13,7 @@ use symphony_store::Store;
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
 use crate::on_postgres::{address, elsewhere, psql, repository};
-use crate::on_postgres_control::{claimed, control_at, host, pool};
+use crate::on_postgres_control::{claimed, control_at, control_that_loses_hosts, host, pool};
 use crate::support::{Answer, Project, bash, scenarios, until, worker};
 
 /// The number of the lock that is the turn.
@@ -130,7 +130,7 @@ fn a_tick_that_slept_after_its_claims_hands_them_over_once() {
 
 #[test]
 fn a_tick_that_slept_when_it_had_taken_a_lost_run_back_ends_no_other() {
-    let (project, mut store, address) = control_at("taken");
+    let (project, mut store, address) = control_that_loses_hosts("taken");
     let issue = project.add_issue("Say hello");
     let run = claimed(&project, &store);
     store.take(&pool(), &host("h1")).unwrap().unwrap();
