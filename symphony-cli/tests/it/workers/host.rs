@@ -31,12 +31,20 @@ impl Host {
         command
     }
 
-    /// Starts the worker, with more arguments if there are any.
+    /// Starts the worker, with more arguments if there are any, and waits until it says what it does: from then on it listens to signals.
     pub(super) fn begin(&mut self, more: &[&str]) {
+        let before = self.times_begun();
         let called = (self.name.as_str(), "linux", self.slots);
         let mut command = self.command();
         let child = start_worker(&mut command, &self.home, called, &self.data, more);
         self.child = Some(child);
+        until("the worker has begun", || {
+            (self.times_begun() > before).then_some(())
+        });
+    }
+
+    fn times_begun(&self) -> usize {
+        self.log().matches("takes runs of pool").count()
     }
 
     /// Starts the supervisor of a run, as the worker does: with the run's lock as its input.
