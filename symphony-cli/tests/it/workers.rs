@@ -114,19 +114,9 @@ fn an_issue_becomes_a_merged_change_on_two_hosts() {
         .unwrap();
     let commits = control.store.run_commits(&worker.id).unwrap();
     assert_eq!(json!(commits.result), pr["head_commit"], "{pr:#}");
-    control.project.json(&["pr", "merge", &issue]);
-    assert_eq!(control.project.git(&["show", "main:hello.txt"]), "hello");
-    assert_eq!(control.project.issue(&issue)["status"], "done");
-    // a worker that starts again removes the worktree of an ended issue
+    // a worker removes the worktree of an ended issue at its start and now and then, and not while its clone is locked, as by a run that
+    // is being prepared
     let clones = [&one, &two].map(|host| host.data.join("projects").join(control.id.as_str()));
-    let left = || {
-        let worktrees = clones
-            .iter()
-            .map(|clone| clone.join(".symphony-workspaces").join(&issue));
-        worktrees.filter(|worktree| worktree.exists()).count()
-    };
-    assert!(left() > 0, "it stayed for the next run");
-    // while its clone is locked, as by a run that is being prepared, it takes the next run all the same
     let folders = clones.iter().map(|clone| clone.join(".git"));
     // a host that took no run has no clone
     let locks: Vec<File> = folders
@@ -137,10 +127,23 @@ fn an_issue_becomes_a_merged_change_on_two_hosts() {
             lock
         })
         .collect();
+    control.project.json(&["pr", "merge", &issue]);
+    assert_eq!(control.project.git(&["show", "main:hello.txt"]), "hello");
+    assert_eq!(control.project.issue(&issue)["status"], "done");
+    let left = || {
+        let worktrees = clones
+            .iter()
+            .map(|clone| clone.join(".symphony-workspaces").join(&issue));
+        worktrees.filter(|worktree| worktree.exists()).count()
+    };
+    assert!(left() > 0, "it stayed for the next run");
+    // a worker that starts again meanwhile takes the next run all the same
+    for host in [&mut one, &mut two] {
+        host.kill_worker();
+    }
     let second = control.project.add_issue("Say more");
     let next = control.claim_issue(&second);
     for host in [&mut one, &mut two] {
-        host.kill_worker();
         host.begin(&[]);
     }
     until("the next run has begun", || control.run(&next).host);
