@@ -241,7 +241,9 @@ impl RunnerError {
             Self::Process(_)
             | Self::Io { .. }
             | Self::Sandbox(_)
-            | Self::Store(StoreError::Busy(_) | StoreError::Overtaxed(_)) => ExitFault::Machine,
+            | Self::Store(
+                StoreError::Busy(_) | StoreError::Overtaxed(_) | StoreError::DiskFull(_),
+            ) => ExitFault::Machine,
             Self::Store(error) if error.is_unanswered() => ExitFault::Machine,
             _ => ExitFault::Work,
         }

@@ -115,7 +115,7 @@ impl PendingExit {
             .call(move |store| store.cancel_requested(&run))
             .await??;
         let fault = match () {
-            () if is_cancelled || error.is_disk_full() || error.is_base_missing() => {
+            () if is_cancelled || error.is_base_missing() || is_own_disk_full(job, error) => {
                 ExitFault::Work
             }
             () => error.exit_fault(),
@@ -151,6 +151,13 @@ impl PendingExit {
             .await??;
         Ok(())
     }
+}
+
+/// Returns whether this machine's disk is full, and not that of the database's server, which has a machine of its own for each worker.
+fn is_own_disk_full(job: &Job<'_>, error: &RunnerError) -> bool {
+    let is_of_server =
+        matches!(error, RunnerError::Store(_)) && job.installation.worker_data().is_some();
+    error.is_disk_full() && !is_of_server
 }
 
 /// Returns the outcome of a run whose supervisor is dead: a person's request, or why it died.
