@@ -1,6 +1,6 @@
 //! A control whose project has a pool: what it claims, says and ends. The store's own functions act as the workers.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::config::ServerAddress;
 use symphony_core::failure::ErrorClass;
@@ -156,8 +156,9 @@ fn a_run_that_no_worker_has_begun_is_taken_out_of_its_pool() {
     assert_eq!(project.issue(&issue)["status"], "todo");
     assert_eq!(store.take(&pool(), &host("h1")).unwrap(), None);
 
-    // so is one whose project has left the pool
+    // so is one whose project has left the pool, of which workers are told
     let run = claimed(&project, &store);
+    assert_eq!(handed_pool(&store), json!("linux"));
     project.configure_more(
         &json!({ "pool": null, "max_concurrent_agents": 1, "scanner_enabled": false }),
     );
@@ -167,7 +168,15 @@ fn a_run_that_no_worker_has_begun_is_taken_out_of_its_pool() {
     let ended = project.run(run.id.as_str());
     assert_eq!(ended["status"], "cancelled", "{ended:#}");
     assert_eq!(project.issue(&issue)["status"], "todo");
+    assert_eq!(handed_pool(&store), Value::Null);
     project.assert_sound();
+}
+
+/// Returns the pool that is named in what workers were handed of the only project.
+fn handed_pool(store: &Store) -> Value {
+    let project = store.projects().unwrap().remove(0).id;
+    let handed = store.handed_project(&project).unwrap().unwrap();
+    handed.layers[0]["pool"].clone()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Workers with folders of their own, on a database on a server: their runs are those of a single machine, and the control's folder sees
 //! nothing but results.
 
+mod broken;
 mod control;
 mod daemon;
 mod host;

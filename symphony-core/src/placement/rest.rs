@@ -48,13 +48,13 @@ pub enum Rest {
 pub enum RestEvent {
     /// A run could not be prepared.
     Unprepared,
-    /// A run was prepared: its agent started, or its gates.
+    /// A run was prepared: its agent started, or a command of its gates.
     Prepared,
     /// A run ended before it showed anything, such as one that a person ended.
     Inconclusive,
     /// A run was taken.
     Took,
-    /// The hub answered.
+    /// The hub answered, or its project is no matter of this worker any more.
     HubAnswered,
     /// The hub did not answer.
     HubSilent,

@@ -88,6 +88,9 @@ pub(crate) fn hand_over_projects(
             continue;
         };
         if config.pool.is_none() {
+            if let Err(error) = take_out(installation, store, &project) {
+                problems.push(format!("{}: {error}", problem_of(&project.id)));
+            }
             continue;
         }
         if !is_clock_known {
@@ -131,6 +134,20 @@ fn require_clock(store: &Store) -> Result<(), RunnerError> {
         ahead.unsigned_abs() / 1000,
         CLOCKS_APART_MS_MAX / 1000
     )))
+}
+
+/// Tells the workers of a project that it has left their pool, if there were any. What they have of it may still be at work, so its configuration
+/// and its hub stay.
+fn take_out(
+    installation: &Installation,
+    store: &mut Store,
+    project: &Project,
+) -> Result<(), RunnerError> {
+    if let Some(handed) = store.handed_project(&project.id)? {
+        let layers = layers_of(installation, project)?;
+        store.hand_project(&project.id, &layers, handed.hub.as_deref())?;
+    }
+    Ok(())
 }
 
 /// What came of handing a project over.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
+use serde_json::Value;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
@@ -13,6 +14,7 @@ use symphony_store::{Store, StoreError};
 use symphony_workspace::HubClone;
 
 use crate::error::RunnerError;
+use crate::gates::running_now;
 use crate::installation::Installation;
 use crate::process::boot_clock;
 use crate::repository::options;
@@ -56,13 +58,13 @@ impl Resting {
         &mut self,
         installation: &Installation,
         store: &Store,
+        pool: &Pool,
         host: &Host,
         own: &[Run],
     ) -> Result<(), RunnerError> {
         let now = clock(installation);
         for run in own {
-            // Gates record theirs before they check it out.
-            if run.worktree.is_some() && run.agent != AgentType::Gates {
+            if is_prepared(installation, run) {
                 self.early.remove(&run.id);
                 self.found(RestEvent::Prepared, &run.id, host, now);
             } else {
@@ -86,7 +88,7 @@ impl Resting {
             self.found(event, &id, host, now);
         }
         self.rest = self.rest.after(RestEvent::Look, host, now);
-        self.ask(installation, store, host);
+        self.ask(installation, store, pool, host);
         Ok(())
     }
 
@@ -112,7 +114,8 @@ impl Resting {
     }
 
     /// Asks the hub, or looks whether it has answered. A hub that is cut off keeps git waiting for minutes, so a thread asks.
-    fn ask(&mut self, installation: &Installation, store: &Store, host: &Host) {
+    /// A project that has left the pool says nothing about it any more, and may not be reachable from here.
+    fn ask(&mut self, installation: &Installation, store: &Store, pool: &Pool, host: &Host) {
         if !matches!(self.rest, Rest::Asking { .. }) {
             return;
         }
@@ -120,6 +123,7 @@ impl Resting {
             return;
         };
         let answered = match &self.answer {
+            None if has_left(store, project, pool) => Ok(()),
             None => match question(installation, store, project) {
                 Ok(answer) => {
                     self.answer = Some(answer);
@@ -169,6 +173,35 @@ impl Resting {
     pub(super) fn why(&self) -> &str {
         self.failed.as_ref().map_or("", |(_, words)| words.as_str())
     }
+}
+
+/// Returns whether a live run has shown that runs can be prepared here: its agent has started, or a command of its gates. Gates record their
+/// worktree before they check it out.
+fn is_prepared(installation: &Installation, run: &Run) -> bool {
+    if run.agent != AgentType::Gates {
+        return run.worktree.is_some();
+    }
+    let root = installation.clone_of(&run.project);
+    root.is_some_and(|root| running_now(&root, &run.id).is_some())
+}
+
+/// Returns whether a project is gone, or has been handed to another pool since.
+fn has_left(store: &Store, project: &ProjectId, pool: &Pool) -> bool {
+    match store.project(project) {
+        Err(StoreError::NotFound { .. }) => true,
+        Err(_) => false,
+        Ok(_) => matches!(
+            store.handed_project(project),
+            Ok(Some(handed)) if !names_pool(&handed.layers, pool)
+        ),
+    }
+}
+
+/// Returns whether the configuration of a project, which is a list of documents, names a pool.
+fn names_pool(layers: &Value, pool: &Pool) -> bool {
+    let mut documents = layers.as_array().into_iter().flatten().rev();
+    let named = documents.find_map(|document| document.get("pool"));
+    named.and_then(Value::as_str) == Some(pool.as_str())
 }
 
 /// Begins to ask the hub of a project.

@@ -130,7 +130,7 @@ impl<'a> Round<'a> {
         }
         // Before it shows itself: a host that has just failed is shown as resting before anything else is claimed for it.
         self.resting
-            .look(self.installation, store, self.host, &own)?;
+            .look(self.installation, store, self.pool, self.host, &own)?;
         let refused = match self.show(store, tell) {
             Err(refused @ RunnerError::Worker(WorkerRefusal::NameTaken { .. })) => Some(refused),
             shown => shown.map(|()| None)?,

@@ -40,7 +40,7 @@ impl Control {
         let id = store.projects().unwrap().remove(0).id;
         let text = std::fs::read_to_string(project.root.join("symphony.config.json")).unwrap();
         let own: Value = serde_json::from_str(&text).unwrap();
-        let layers = json!([{ "sandbox": "off" }, own]);
+        let layers = json!([{ "sandbox": "off", "pool": "linux" }, own]);
         store
             .hand_project(&id, &layers, project.root.to_str())
             .unwrap();
