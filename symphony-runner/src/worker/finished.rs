@@ -1,5 +1,6 @@
 //! Worktrees of ended issues, in the clones of a worker's host: no run will use them again.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
@@ -9,8 +10,9 @@ use symphony_workspace::{
     BranchFate, BranchName, RemoveRequest, Repository, WorkspaceError, WorktreeKey,
 };
 
-use super::round::Round;
+use super::chore::Chore;
 use crate::error::RunnerError;
+use crate::installation::Installation;
 use crate::repository::open_repository;
 use crate::upkeep::clean_up::recorded_merge;
 
@@ -20,81 +22,122 @@ const PAUSE: Duration = Duration::from_mins(5);
 const PAUSE_BETWEEN: Duration = Duration::from_secs(5);
 /// Time after which one that could not be removed is tried again.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_hours(1);
-/// How many worktrees are removed at once, so that runs do not wait for their supervisors meanwhile. The next look removes the others.
-const WORKTREES_MAX: usize = 5;
 
-/// What is left after a look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
-    Nothing,
-    Some,
+/// The removal of worktrees of ended issues. Git looks through a worktree first, and with what builds left there that takes minutes, in which
+/// a round of the worker would give no signs of life.
+#[derive(Debug)]
+pub(super) struct Removal {
+    chore: Chore<Look>,
+    /// Worktrees that could not be removed, and when.
+    failed: BTreeMap<IssueId, Instant>,
 }
 
-impl Round<'_> {
-    /// Removes worktrees of ended issues. What no commit of the base and no result has is saved below `refs/symphony/rescue/` first, as the
-    /// control does with its own.
-    pub(super) fn remove_finished(&mut self, store: &Store) {
-        if self.tidying.due.is_some_and(|due| Instant::now() < due) {
+/// A look for such worktrees.
+#[derive(Debug, Default)]
+struct Look {
+    failed: BTreeMap<IssueId, Instant>,
+    /// Whether some wait for a run that is being prepared.
+    has_left_some: bool,
+}
+
+impl Removal {
+    pub(super) fn new() -> Self {
+        Self {
+            chore: Chore::new("removal", Duration::ZERO),
+            failed: BTreeMap::new(),
+        }
+    }
+
+    /// Begins a look if it is due and the last one is over. It waits for nothing.
+    pub(super) fn look(&mut self, installation: &Installation) {
+        if let Some(look) = self.chore.ended(Look::default) {
+            let pause = if look.has_left_some {
+                PAUSE_BETWEEN
+            } else {
+                PAUSE
+            };
+            self.failed = look.failed;
+            self.chore.put_off(installation.shorter_in_tests(pause));
+        }
+        if !self.chore.is_due() {
             return;
         }
-        let again = self.installation.shorter_in_tests(PAUSE_AFTER_FAILURE);
-        self.tidying.failed.retain(|_, at| at.elapsed() < again);
-        let mut tries = 0;
-        let mut pause = PAUSE;
-        for project in self.installation.cloned_projects() {
-            match self.remove_finished_of(store, &project, &mut tries) {
-                Ok(Left::Nothing) => {}
-                Ok(Left::Some) => pause = PAUSE_BETWEEN,
-                Err(error) => {
-                    tracing::warn!(%error, %project, "worktrees of ended issues stay for now");
-                }
+        let again = installation.shorter_in_tests(PAUSE_AFTER_FAILURE);
+        self.failed.retain(|_, at| at.elapsed() < again);
+        let mut look = Look {
+            failed: self.failed.clone(),
+            has_left_some: false,
+        };
+        let own = installation.clone();
+        let begun = self.chore.begin(move || {
+            look.remove_finished(&own);
+            look
+        });
+        if let Err(error) = begun {
+            tracing::warn!(%error, "worktrees of ended issues stay for now: a thread cannot be started");
+            self.chore.put_off(installation.shorter_in_tests(PAUSE));
+        }
+    }
+}
+
+impl Look {
+    /// Removes worktrees of ended issues. What no commit of the base and no result has is saved below `refs/symphony/rescue/` first, as the
+    /// control does with its own.
+    fn remove_finished(&mut self, installation: &Installation) {
+        let store = match installation.worker_store() {
+            Ok(store) => store,
+            Err(error) => {
+                let error = error.with_causes();
+                tracing::warn!(%error, "worktrees of ended issues stay for now");
+                return;
+            }
+        };
+        for project in installation.cloned_projects() {
+            if let Err(error) = self.remove_finished_of(installation, &store, &project) {
+                tracing::warn!(%error, %project, "worktrees of ended issues stay for now");
             }
         }
-        self.tidying.due = Some(Instant::now() + self.installation.shorter_in_tests(pause));
     }
 
     fn remove_finished_of(
         &mut self,
+        installation: &Installation,
         store: &Store,
         id: &ProjectId,
-        tries: &mut usize,
-    ) -> Result<Left, RunnerError> {
-        let local = self.installation.localize(store, id)?;
+    ) -> Result<(), RunnerError> {
+        let local = installation.localize(store, id)?;
         let config = local.installation.project_config(&local.project)?;
         let Ok(entries) = std::fs::read_dir(&config.workspaces_dir) else {
-            return Ok(Left::Nothing);
+            return Ok(());
         };
         let mut open = None;
         for entry in entries.flatten() {
             let issue = issue_of(&entry.file_name());
-            let Some(issue) = issue.filter(|issue| !self.tidying.failed.contains_key(issue)) else {
+            let Some(issue) = issue.filter(|issue| !self.failed.contains_key(issue)) else {
                 continue;
             };
             if !has_ended(store, &issue)? {
                 continue;
             }
-            if *tries >= WORKTREES_MAX {
-                return Ok(Left::Some);
-            }
-            *tries += 1;
             let repository = match &mut open {
                 Some(repository) => repository,
                 open => open.insert(open_repository(&local.project, &config)?),
             };
             match remove(store, repository, &issue) {
                 Ok(()) => {}
-                // A run is being prepared, for which this worker must not wait.
+                // A run is being prepared, which must not wait.
                 Err(RunnerError::Workspace(WorkspaceError::LockTimeout { .. })) => {
-                    return Ok(Left::Some);
+                    self.has_left_some = true;
+                    return Ok(());
                 }
                 // A process may still work in it.
                 Err(error) => {
                     tracing::warn!(%issue, %error, "its worktree stays for now");
-                    self.tidying.failed.insert(issue, Instant::now());
+                    self.failed.insert(issue, Instant::now());
                 }
             }
         }
-        Ok(Left::Nothing)
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 //! which is brought up to date first; results go to the hub before they are recorded (`hand_over`); the log goes to the
 //! database in pieces (`log`); and the worker does for the runs of its host what a tick does for those of the control (`round`).
 
+mod chore;
 mod finished;
 mod folder;
 mod hand_over;
@@ -18,7 +19,6 @@ mod resting;
 mod round;
 mod serve;
 mod source;
-mod tidying;
 mod upkeep;
 mod zombies;
 

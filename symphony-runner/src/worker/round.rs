@@ -8,12 +8,12 @@ use symphony_core::placement::{BootMs, Fit, Host, MayTake, Misfit, PROTOCOL, Poo
 use symphony_core::run::Run;
 use symphony_store::{Shown, Store, Worker};
 
+use super::finished::Removal;
 use super::folder::name_of_folder;
 use super::model::{Looked, Taking, WorkerNews, WorkerOptions};
 use super::refusal::WorkerRefusal;
 use super::resting::Resting;
 use super::source::Source;
-use super::tidying::Tidying;
 use super::upkeep::Upkeep;
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -34,14 +34,14 @@ pub(super) struct Round<'a> {
     pub(super) zombies: BTreeMap<RunId, Instant>,
     /// When all clones were looked at.
     pub(super) looked: Option<Instant>,
-    /// What it has found out about worktrees of ended issues.
-    pub(super) tidying: Tidying,
+    /// The removal of worktrees of ended issues.
+    removal: Removal,
     /// How many of its runs wait for the next try of their exit handling. They have no slot.
     waiting: usize,
     /// When it last gave a sign of life of a run whose exit handling waits.
     pub(super) beaten: BTreeMap<RunId, Instant>,
     /// What is done once a day for the clones.
-    pub(super) upkeep: Upkeep,
+    upkeep: Upkeep,
     /// What was reported of runs: each problem once for as long as it lasts.
     told: BTreeMap<RunId, String>,
     /// When it showed itself last, by a clock that goes on while the machine sleeps: another worker may have its name by then.
@@ -73,7 +73,7 @@ impl<'a> Round<'a> {
             supervisors: Vec::new(),
             zombies: BTreeMap::new(),
             looked: None,
-            tidying: Tidying::default(),
+            removal: Removal::new(),
             waiting: 0,
             beaten: BTreeMap::new(),
             upkeep: Upkeep::new(installation),
@@ -162,7 +162,7 @@ impl<'a> Round<'a> {
             Some(refused) => return Err(refused),
             None => {}
         }
-        self.remove_finished(store);
+        self.removal.look(self.installation);
         self.upkeep.look(self.installation);
         let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
         while self.free(taking, own.len()) > 0 {

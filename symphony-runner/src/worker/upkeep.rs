@@ -1,19 +1,17 @@
 //! What a worker does once a day for the clones of its host: logs and sessions that are no longer kept are removed, and git packs what has
 //! gathered. No tick sees these clones, and no person works in them.
 //!
-//! In a large clone it takes minutes, so a thread does it, one at a time. Neither runs nor the end of the worker wait for it: what it
-//! leaves undone, the next one does.
+//! In a large clone it takes minutes. What it leaves undone, the next one does.
 
-use std::io;
 use std::path::Path;
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_store::Store;
 use symphony_workspace::{Repository, RepositoryOptions, WorkspaceError};
 
+use super::chore::Chore;
 use super::local::LocalProject;
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -44,39 +42,35 @@ enum Ended {
 /// Another worker of the host, which serves another pool, may do the same at the same moment. It finds less to remove, and its git does
 /// nothing while the other one packs.
 #[derive(Debug)]
-pub(super) struct Upkeep {
-    due: Instant,
-    work: Option<JoinHandle<Ended>>,
-}
+pub(super) struct Upkeep(Chore<Ended>);
 
 impl Upkeep {
     pub(super) fn new(installation: &Installation) -> Self {
-        Self {
-            due: Instant::now() + installation.shorter_in_tests(FIRST),
-            work: None,
-        }
+        Self(Chore::new("upkeep", installation.shorter_in_tests(FIRST)))
     }
 
     /// Begins the upkeep if it is due and the last one is over. It waits for nothing.
     pub(super) fn look(&mut self, installation: &Installation) {
-        if let Some(work) = self.work.take_if(|work| work.is_finished()) {
-            let ended = work.join().unwrap_or(Ended::Failed);
+        if let Some(ended) = self.0.ended(|| Ended::Failed) {
             self.put_off(installation, ended);
         }
-        if self.work.is_some() || Instant::now() < self.due {
+        if !self.0.is_due() {
             return;
         }
-        match begin(installation) {
-            Ok(work) => self.work = Some(work),
-            Err(error) => {
-                tracing::warn!(%error, "the upkeep of this host's clones waits: a thread cannot be started");
-                self.put_off(installation, Ended::Failed);
-            }
+        let own = installation.clone();
+        let begun = self.0.begin(move || {
+            step_back();
+            look_after_clones(&own)
+        });
+        if let Err(error) = begun {
+            tracing::warn!(%error, "the upkeep of this host's clones waits: a thread cannot be started");
+            self.put_off(installation, Ended::Failed);
         }
     }
 
     fn put_off(&mut self, installation: &Installation, ended: Ended) {
-        self.due = Instant::now() + installation.shorter_in_tests(pause_after(ended));
+        self.0
+            .put_off(installation.shorter_in_tests(pause_after(ended)));
     }
 }
 
@@ -86,17 +80,6 @@ const fn pause_after(ended: Ended) -> Duration {
         Ended::Done => PAUSE,
         Ended::Failed => PAUSE_AFTER_FAILURE,
     }
-}
-
-/// Starts the thread. The process ends without waiting for it.
-fn begin(installation: &Installation) -> io::Result<JoinHandle<Ended>> {
-    let installation = installation.clone();
-    std::thread::Builder::new()
-        .name("upkeep".to_owned())
-        .spawn(move || {
-            step_back();
-            look_after_clones(&installation)
-        })
 }
 
 /// Lets runs have the processors first. On Linux this is a matter of the thread, and git, which it starts, inherits it.
