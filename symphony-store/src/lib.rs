@@ -68,7 +68,7 @@ pub use learning::usage::LearningUse;
 pub use merge::intent::{BaseMove, MergeIntent, MergePlace};
 pub use merge::outside::OpenNotice;
 pub use merge::publication::{PublishOutcome, PublishWish};
-pub use placement::beat::Beat;
+pub use placement::beat::{Beat, SignsOfLife};
 pub use placement::handed::HandedProject;
 pub use placement::promote::Unpromoted;
 pub use placement::result::RunCommits;

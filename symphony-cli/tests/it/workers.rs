@@ -18,6 +18,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use symphony_core::id::RunId;
 use symphony_core::run::Run;
+use symphony_store::HandedProject;
 
 use self::control::Control;
 use self::daemon::Daemon;
@@ -449,13 +450,19 @@ fn a_host_without_its_hub_rests_and_goes_on_when_that_answers() {
     assert!(log.contains("The worker takes runs again."), "{log}");
 }
 
-#[test]
-fn a_host_without_a_projects_secret_ends_its_runs_at_once_and_says_which_one() {
-    let mut control = Control::new("secret", &greeting());
+/// Returns what was handed over of the project, and its configuration with a secret that no host has.
+fn lacking_a_secret(control: &Control) -> (HandedProject, Value) {
     let handed = control.store.handed_project(&control.id).unwrap().unwrap();
     let mut layers = handed.layers.clone();
     let secret = json!({ "env": { "NPM_TOKEN": { "secret": "NPM_TOKEN" } } });
     layers.as_array_mut().unwrap().push(secret);
+    (handed, layers)
+}
+
+#[test]
+fn a_host_without_a_projects_secret_ends_its_runs_at_once_and_says_which_one() {
+    let mut control = Control::new("secret", &greeting());
+    let (handed, layers) = lacking_a_secret(&control);
     let hub = handed.hub.as_deref();
     control
         .store
@@ -520,9 +527,23 @@ fn a_run_whose_result_waits_for_the_hub_stays_alive() {
     });
     hub.stop();
     std::fs::write(control.project.beside.join("go"), "").unwrap();
-    let put_off = || control.store.exit_handling(&run).unwrap()?.put_off;
+    let put_off = |control: &Control| control.store.exit_handling(&run).unwrap()?.put_off;
+    until("it is put off", || put_off(&control));
+    // meanwhile its host cannot even read the project
+    let (handed, lacking) = lacking_a_secret(&control);
+    let hand = |control: &mut Control, layers| {
+        let hub = handed.hub.as_deref();
+        let handed = control.store.hand_project(&control.id, layers, hub);
+        handed.unwrap();
+    };
+    hand(&mut control, &lacking);
+    until("it is put off for that", || {
+        let problem = put_off(&control)?.problem;
+        problem.contains("NPM_TOKEN").then_some(())
+    });
+    hand(&mut control, &handed.layers);
     let due_at = until("two waits are over", || {
-        let put_off = put_off().filter(|put_off| put_off.tries >= 3);
+        let put_off = put_off(&control).filter(|put_off| put_off.tries >= 3);
         put_off.map(|put_off| put_off.due_at)
     });
     // nearly all of its 20 s: longer than the 9 s after which a run is silent, with a lease that is ten times as short

@@ -52,6 +52,15 @@ impl Installation {
         self.worker_data().map(|data| clone_folder(data, id))
     }
 
+    /// Returns the same, where there must be one.
+    ///
+    /// # Errors
+    /// When this is the installation of no worker.
+    pub(super) fn require_clone_of(&self, id: &ProjectId) -> Result<PathBuf, RunnerError> {
+        self.clone_of(id)
+            .ok_or_else(|| RunnerError::refused("only a worker has clones of projects"))
+    }
+
     /// Returns a project as this worker has it, with the configuration of this moment. Nothing is fetched.
     ///
     /// # Errors
@@ -61,16 +70,13 @@ impl Installation {
             project: id.clone(),
             missing,
         };
-        let data = self
-            .worker_data()
-            .ok_or_else(|| RunnerError::refused("only a worker has clones of projects"))?;
+        let root = self.require_clone_of(id)?;
         let project = store.project(id)?;
         let mut handed = store
             .handed_project(id)?
             .ok_or_else(|| refused("configuration"))?;
         self.resolve_secrets(&mut handed.layers)?;
         let hub = handed.hub.ok_or_else(|| refused("hub"))?;
-        let root = clone_folder(data, id);
         make_private(&root)?;
         let home = self.config_paths.home.clone();
         let loaded = LoadedConfig::handed(&handed.layers, &root, home)?;

@@ -3,7 +3,7 @@
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
 use symphony_core::watchdog::Watch;
-use symphony_store::{Project, Store};
+use symphony_store::{Project, SignsOfLife, Store};
 
 use super::model::{Looked, WorkerNews};
 use super::put_off::is_put_off;
@@ -31,32 +31,42 @@ impl Round<'_> {
         store: &mut Store,
         run: &Run,
     ) -> Result<Looked, RunnerError> {
-        let local = self.installation.localize(store, &run.project)?;
+        let root = self.installation.require_clone_of(&run.project)?;
+        let paths = RunPaths::new(&root, &run.id);
+        let lock = lock_state(&paths.lock())?;
+        if lock == LockState::Free
+            // Someone who asked for its end does not wait for the next try.
+            && run.cancel_requested_at.is_none()
+            && is_put_off(store, run)?
+        {
+            // Before anything that can fail: meanwhile no one else gives its signs of life.
+            self.beat_for(store, run)?;
+            return Ok(Looked::Waits);
+        }
+        let local = match self.installation.localize(store, &run.project) {
+            Ok(local) => local,
+            Err(error) => return self.without_project(store, run, lock, error),
+        };
         let (installation, project) = (&local.installation, &local.project);
-        let paths = RunPaths::new(&project.root, &run.id);
-        match lock_state(&paths.lock())? {
+        match lock {
             LockState::Held => {
                 pass_on_request(run, &paths)?;
                 watch_over(installation, project, run, &paths)
             }
             // It ended after this round had asked for the runs of its host: its supervisor records that before it lets the lock go.
             _ if !store.run(&run.id)?.status.is_live() => Ok(Looked::Fine),
-            // Another folder has what it did: there may still be a supervisor, and here there is nothing to finish.
-            LockState::Missing if store.has_beaten(&run.id)? => {
-                Err(WorkerRefusal::InAnotherFolder.into())
-            }
-            // No one has worked on it: the worker before this one died after it had taken the run.
-            LockState::Missing => {
-                self.launch(installation, project, run, SuperviseMode::Run)?;
-                Ok(Looked::Did(WorkerNews::StartedAgain {
-                    run: run.id.clone(),
-                }))
-            }
-            // Someone who asked for its end does not wait for the next try.
-            LockState::Free if run.cancel_requested_at.is_none() && is_put_off(store, run)? => {
-                self.beat_for(store, run)?;
-                Ok(Looked::Waits)
-            }
+            LockState::Missing => match store.signs_of_life(&run.id, self.installation.lease())? {
+                // Another folder has what it did: there may still be a supervisor, and here there is nothing to finish.
+                SignsOfLife::Seen => Err(WorkerRefusal::InAnotherFolder.into()),
+                SignsOfLife::Awaited => Ok(Looked::Fine),
+                // No one has worked on it: the worker before this one died after it had taken the run.
+                SignsOfLife::Never => {
+                    self.launch(installation, project, run, SuperviseMode::Run)?;
+                    Ok(Looked::Did(WorkerNews::StartedAgain {
+                        run: run.id.clone(),
+                    }))
+                }
+            },
             LockState::Free => match finish_dead(installation, project, run)? {
                 Some(supervisor) => {
                     self.supervisors.push(supervisor);
@@ -65,6 +75,21 @@ impl Round<'_> {
                 None => Ok(Looked::Fine),
             },
         }
+    }
+
+    /// Does what is left for a run whose project this worker cannot read now.
+    fn without_project(
+        &mut self,
+        store: &mut Store,
+        run: &Run,
+        lock: LockState,
+        error: RunnerError,
+    ) -> Result<Looked, RunnerError> {
+        let is_over = lock == LockState::Free && store.run(&run.id)?.status.is_live();
+        if is_over && self.put_off(store, run, error.with_causes())? {
+            return Ok(Looked::Waits);
+        }
+        Err(error)
     }
 
     fn launch(

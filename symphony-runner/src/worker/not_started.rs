@@ -4,7 +4,7 @@
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
-use symphony_store::{Context, RunKey, Store, StoreError};
+use symphony_store::{Context, RunKey, SignsOfLife, Store, StoreError};
 
 use super::model::WorkerNews;
 use super::round::Round;
@@ -46,6 +46,7 @@ impl Round<'_> {
 
     /// Returns whether a run of this host has never had a supervisor.
     pub(super) fn is_unstarted(&self, store: &Store, run: &Run) -> bool {
-        !self.has_begun_here(run) && matches!(store.has_beaten(&run.id), Ok(false))
+        let signs = || store.signs_of_life(&run.id, self.installation.lease());
+        !self.has_begun_here(run) && matches!(signs(), Ok(SignsOfLife::Never))
     }
 }

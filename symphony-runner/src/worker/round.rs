@@ -166,6 +166,11 @@ impl<'a> Round<'a> {
         self.upkeep.look(self.installation);
         let mut own: BTreeSet<RunId> = own.into_iter().map(|run| run.id).collect();
         while self.free(taking, own.len()) > 0 {
+            // Starting what it took may have been slow: its name may be another worker's by now.
+            self.show(store, tell)?;
+            if self.misfit.is_some() {
+                break;
+            }
             let Some(run) = self.source.take(store, self.pool, self.host)? else {
                 break;
             };

@@ -1,12 +1,13 @@
 //! The sign of life of a run, and what its host learns by the way.
 
 use symphony_core::id::RunId;
+use symphony_core::placement::Lease;
 use symphony_core::run::Fence;
 use symphony_core::spending::{Spent, SpentSoFar};
 use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::database::open::Store;
-use crate::database::row::count;
+use crate::database::row::{count, int};
 use crate::db::{OptionalExtension, Row, params};
 use crate::error::StoreError;
 
@@ -46,6 +47,17 @@ pub enum Beat {
     Lost,
 }
 
+/// Whether a run that a host began had a supervisor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignsOfLife {
+    /// One has given a sign of life.
+    Seen,
+    /// It is too early to tell: one that has just begun gives its second sign after a while.
+    Awaited,
+    /// There was none: one whose beats no one answered has ended by the lease.
+    Never,
+}
+
 impl Store {
     /// Gives a sign of life of a run that this host began. On a server it is one statement that reads what is committed: it waits for no
     /// other run, and may be sent again when its answer is lost.
@@ -66,19 +78,30 @@ impl Store {
 }
 
 impl Store {
-    /// Returns whether a run has given a sign of life since a host began it: then it had a supervisor. Beginning it takes both times, not
-    /// always in the same millisecond.
+    /// Returns whether a run has given signs of life since a host began it. Beginning it takes both times, not always in the same
+    /// millisecond, and a supervisor's first beat may come in the same second.
     ///
     /// # Errors
     /// When there is no such run, or the database cannot be read.
-    pub fn has_beaten(&self, run: &RunId) -> Result<bool, StoreError> {
-        self.conn
+    pub fn signs_of_life(&self, run: &RunId, lease: Lease) -> Result<SignsOfLife, StoreError> {
+        let found: Option<(bool, bool)> = self
+            .conn
             .prepare_cached(
-                "SELECT coalesce(beat_at > begun_at + 999, FALSE) FROM run WHERE id = ?1",
+                "SELECT coalesce(beat_at > begun_at + 999, FALSE) AS seen,
+                     coalesce(begun_at <= CAST(unixepoch('subsec') * 1000 AS BIGINT) - ?2, FALSE) AS is_silent
+                 FROM run WHERE id = ?1",
             )?
-            .query_row([run.as_str()], |row| row.get(0))
-            .optional()?
-            .ok_or_else(|| StoreError::not_found("run", run))
+            .query_row(params![run.as_str(), int(lease.dead_ms())], |row| {
+                Ok((row.get("seen")?, row.get("is_silent")?))
+            })
+            .optional()?;
+        Ok(
+            match found.ok_or_else(|| StoreError::not_found("run", run))? {
+                (true, _) => SignsOfLife::Seen,
+                (false, false) => SignsOfLife::Awaited,
+                (false, true) => SignsOfLife::Never,
+            },
+        )
     }
 }
 

@@ -17,7 +17,7 @@ use symphony_core::run::{Fence, Run, RunStatus, RunTarget, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
 use symphony_store::{
     Appended, Beat, Begun, ClaimLimits, Links, LogChunk, RUN_LOG_CHUNK_MAX, RUN_LOG_MAX,
-    RunCommits, RunProgress, Shown, Store, StoreError, Worker,
+    RunCommits, RunProgress, Shown, SignsOfLife, Store, StoreError, Worker,
 };
 
 use crate::support::{
@@ -359,17 +359,25 @@ fn two_workers_of_one_name_are_not_there_at_once() {
 }
 
 #[test]
-fn a_run_has_beaten_once_its_host_gave_a_sign_of_life() {
+fn a_run_whose_supervisor_may_just_have_begun_is_not_taken_for_one_without() {
     let shared = Shared::new();
     let mut store = shared.first();
     let issue = add(&mut store, "One").id;
     let run = queued(&mut store, "one", &issue);
-    assert!(!store.has_beaten(&run.id).unwrap());
+    let signs = |store: &Store| store.signs_of_life(&run.id, Lease::default()).unwrap();
+    assert_eq!(signs(&store), SignsOfLife::Awaited);
     let taken = store.take(&pool(), &host("h1")).unwrap().unwrap();
-    assert!(!store.has_beaten(&run.id).unwrap());
-    shared.sql("UPDATE run SET begun_at = begun_at - 5000, beat_at = begun_at - 5000");
+    assert_eq!(signs(&store), SignsOfLife::Awaited);
+    // as a supervisor that has just begun does
     store.beat(&run.id, taken.fence).unwrap();
-    assert!(store.has_beaten(&run.id).unwrap());
+    assert_eq!(signs(&store), SignsOfLife::Awaited);
+    let earlier = "UPDATE run SET begun_at = begun_at - 85000, beat_at = beat_at - 85000";
+    shared.sql(earlier);
+    assert_eq!(signs(&store), SignsOfLife::Awaited, "it may still beat");
+    shared.sql("UPDATE run SET begun_at = begun_at - 6000, beat_at = beat_at - 6000");
+    assert_eq!(signs(&store), SignsOfLife::Never, "its lease is over");
+    store.beat(&run.id, taken.fence).unwrap();
+    assert_eq!(signs(&store), SignsOfLife::Seen);
 }
 
 #[test]
