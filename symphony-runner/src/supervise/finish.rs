@@ -30,6 +30,7 @@ use crate::process::Supervision;
 use crate::provider::login_command;
 use crate::repository::open_repository;
 use crate::upkeep::leftovers::left_files;
+use crate::worker::HandOver;
 
 /// The first wait before a full disk is tried again, in milliseconds.
 const DISK_HOLD_MS: u64 = 60_000;
@@ -118,9 +119,19 @@ async fn settle(
     supervision: &Supervision,
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
+    if is_without_clone(job, outcome) {
+        return Ok(Settled::default());
+    }
     let settled = settle_work(job, store, supervision, outcome).await?;
     bring_result(job, store).await?;
     Ok(settled)
+}
+
+/// Returns whether there is nothing to settle: no agent has started, because this host's clone cannot be opened.
+fn is_without_clone(job: &Job<'_>, outcome: &AgentOutcome) -> bool {
+    let error = outcome.error.as_ref();
+    error.is_some_and(|error| error.class == ErrorClass::NotPrepared)
+        && job.hub.as_ref().is_some_and(HandOver::has_no_clone)
 }
 
 /// Brings a run of gates to its recorded end. Its processes and its checkout must be gone.

@@ -15,7 +15,7 @@ use crate::repository::{issue_workspace, open_repository};
 /// Fetches what the hub has, and records the commit that the issue's branch is at. A run of a single machine has its repository.
 ///
 /// # Errors
-/// When the hub does not answer, a process works in an old worktree of the issue, or the database cannot be written.
+/// When the clone cannot be opened, the hub does not answer, a process works in an old worktree of the issue, or the database cannot be written.
 pub(crate) async fn bring_up_to_date(
     job: &Job<'_>,
     store: &StoreThread,
@@ -29,7 +29,7 @@ pub(crate) async fn bring_up_to_date(
         result_of: author_of(job, store).await?,
         now: Timestamp::now(),
     };
-    let updated = on_thread(move || Ok(hub.clone_of_hub().update(&update)?)).await?;
+    let updated = on_thread(move || Ok(hub.clone_of_hub()?.update(&update)?)).await?;
     for rescue in &updated.rescues {
         tracing::warn!(%rescue, "work of a run that was lost on this host is kept here");
     }

@@ -46,7 +46,7 @@ use symphony_core::tick::LeftoverOwner;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::{Store, StoreError};
-use symphony_workspace::{Failpoint, HubClone};
+use symphony_workspace::Failpoint;
 
 use self::exit::{PendingExit, dead, is_still_held};
 use self::holding::{Holding, Release, first_beat, while_held};
@@ -61,7 +61,7 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 use crate::repository::options;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
-use crate::worker::{HandOver, LocalProject, LogSender};
+use crate::worker::{HandOver, HubPlace, LocalProject, LogSender};
 
 pub use command::TRAMPOLINE_COMMAND;
 pub(crate) use command::{CommandCall, CommandOutcome, Company, LiveLog, run_command};
@@ -150,9 +150,13 @@ fn hold(job: &mut Job<'_>, store: &mut Store, hub: Option<&str>) -> Result<bool,
         .map_err(|error| RunnerError::io("start a thread for", &job.paths.dir, error))?;
     job.holding = Some(holding);
     if let Some(hub) = hub {
-        let environment = &job.installation.environment;
-        let clone = HubClone::open(&job.project.root, options(&job.config), hub, environment)?;
-        job.hub = Some(HandOver::new(clone, run, fence));
+        let place = HubPlace {
+            folder: job.project.root.clone(),
+            options: options(&job.config),
+            address: hub.to_owned(),
+            environment: job.installation.environment.clone(),
+        };
+        job.hub = Some(HandOver::new(place, run, fence));
     }
     Ok(true)
 }

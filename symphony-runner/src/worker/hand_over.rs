@@ -3,12 +3,17 @@
 //! A result is at the hub before anything in the database says that it is there: of a pull request whose commit was on a lost host only,
 //! nothing could be gated, judged or merged.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use symphony_core::id::RunId;
 use symphony_core::run::Fence;
 use symphony_store::{Store, StoreError};
-use symphony_workspace::{CommitId, HubClone, Pushed, WorkspaceError, WorktreeKey};
+use symphony_workspace::{
+    CommitId, HubClone, Pushed, RepositoryOptions, WorkspaceError, WorktreeKey,
+};
 
 use super::refusal::WorkerRefusal;
 
@@ -27,10 +32,25 @@ pub enum HandOverError {
     Refused(#[from] WorkerRefusal),
 }
 
+/// Where the clone of a hub is, which is opened when it is first needed: a folder or a git that is broken then fails the step that needs it,
+/// which is counted and reported, and not the beginning of each supervisor.
+#[derive(Debug)]
+pub(crate) struct HubPlace {
+    /// The folder of the clone.
+    pub(crate) folder: PathBuf,
+    /// What the configuration says about it.
+    pub(crate) options: RepositoryOptions,
+    /// The hub's address.
+    pub(crate) address: String,
+    /// The environment of the worker's user.
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+}
+
 /// The way of a run's result to the hub. Clones share what is known of it.
 #[derive(Debug, Clone)]
 pub(crate) struct HandOver {
-    hub: HubClone,
+    place: Arc<HubPlace>,
+    opened: Arc<OnceLock<HubClone>>,
     run: RunId,
     fence: Fence,
     /// What the hub has, once it is known; held during a push, so that two of them do not overtake each other.
@@ -42,9 +62,10 @@ pub(crate) struct HandOver {
 struct Known(Option<CommitId>);
 
 impl HandOver {
-    pub(crate) fn new(hub: HubClone, run: RunId, fence: Fence) -> Self {
+    pub(crate) fn new(place: HubPlace, run: RunId, fence: Fence) -> Self {
         Self {
-            hub,
+            place: Arc::new(place),
+            opened: Arc::default(),
             run,
             fence,
             at_hub: Arc::default(),
@@ -52,8 +73,26 @@ impl HandOver {
     }
 
     /// Returns the clone.
-    pub(crate) const fn clone_of_hub(&self) -> &HubClone {
-        &self.hub
+    ///
+    /// # Errors
+    /// When its folder cannot be written, or git is missing.
+    pub(crate) fn clone_of_hub(&self) -> Result<&HubClone, WorkspaceError> {
+        if let Some(hub) = self.opened.get() {
+            return Ok(hub);
+        }
+        let HubPlace {
+            folder,
+            options,
+            address,
+            environment,
+        } = &*self.place;
+        let hub = HubClone::open(folder, options.clone(), address, environment)?;
+        Ok(self.opened.get_or_init(|| hub))
+    }
+
+    /// Returns whether the clone cannot be opened.
+    pub(crate) fn has_no_clone(&self) -> bool {
+        self.clone_of_hub().is_err()
     }
 
     /// Brings a commit to the hub. It waits for the hub, so it needs a thread of its own.
@@ -61,13 +100,14 @@ impl HandOver {
     /// # Errors
     /// When the hub does not answer, or has another result than this host brought there: then the run is another host's.
     pub(crate) fn push(&self, commit: &CommitId) -> Result<(), HandOverError> {
+        let hub = self.clone_of_hub()?;
         let mut known = self.at_hub.lock().unwrap_or_else(PoisonError::into_inner);
         let before = match known.take() {
             Some(Known(before)) => before,
             // A supervisor that died may have pushed.
-            None => self.hub.result_of(&self.run)?,
+            None => hub.result_of(&self.run)?,
         };
-        match self.hub.push_result(&self.run, commit, before.as_ref())? {
+        match hub.push_result(&self.run, commit, before.as_ref())? {
             Pushed::Done => {
                 *known = Some(Known(Some(commit.clone())));
                 Ok(())
@@ -94,7 +134,8 @@ impl HandOver {
         commit: &CommitId,
         over: Option<&CommitId>,
     ) -> Result<Pushed, WorkspaceError> {
-        self.hub.push_saved(key, &self.run, commit, over)
+        self.clone_of_hub()?
+            .push_saved(key, &self.run, commit, over)
     }
 
     /// Returns what is saved of the run at the hub.
@@ -102,14 +143,16 @@ impl HandOver {
     /// # Errors
     /// When the hub does not answer.
     pub(crate) fn saved(&self, key: &WorktreeKey) -> Result<Option<CommitId>, WorkspaceError> {
-        self.hub.saved_of(key, &self.run)
+        self.clone_of_hub()?.saved_of(key, &self.run)
     }
 
     /// Removes what is saved of the run: its result is at the hub. What cannot be removed now is removed with its issue.
     pub(crate) fn forget_saved(&self, key: &WorktreeKey) {
-        let forgotten = self.saved(key).and_then(|saved| match saved {
-            Some(saved) => self.hub.forget_saved(key, &self.run, &saved).map(Some),
-            None => Ok(None),
+        let forgotten = self.clone_of_hub().and_then(|hub| {
+            let saved = hub.saved_of(key, &self.run)?;
+            saved
+                .map(|saved| hub.forget_saved(key, &self.run, &saved))
+                .transpose()
         });
         match forgotten {
             Ok(None | Some(Pushed::Done)) => {}

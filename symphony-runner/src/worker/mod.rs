@@ -28,5 +28,5 @@ pub use model::{Until, WorkerNews, WorkerOptions};
 pub use refusal::WorkerRefusal;
 pub use serve::{host_name, work};
 
-pub(crate) use hand_over::HandOver;
+pub(crate) use hand_over::{HandOver, HubPlace};
 pub(crate) use log::LogSender;

@@ -12,6 +12,28 @@ fn failures(control: &Control) -> u32 {
 }
 
 #[test]
+fn a_clone_that_cannot_be_opened_ends_a_run_with_the_reason_and_its_host_rests() {
+    let mut control = Control::new("unopened", &greeting());
+    let issue = control.project.add_issue("Say hello");
+    let run = control.claim_issue(&issue);
+    let mut host = control.prepared_host("h1", 1, &json!({}));
+    let clone = host.data.join("projects").join(control.id.as_str());
+    std::fs::create_dir_all(&clone).unwrap();
+    std::fs::write(clone.join(".git"), "no git folder").unwrap();
+    host.begin(&[]);
+    let error = control.until_ended(&run).error.unwrap();
+    assert_eq!(error.class.name(), "not_prepared", "{error:#?}");
+    assert!(error.message.contains(".git"), "{error:#?}");
+    until("the host rests", || (failures(&control) > 0).then_some(()));
+    let shown = control.project.issue(&issue);
+    assert_eq!(shown["total_runs"], 0, "{shown:#}");
+    std::fs::remove_file(clone.join(".git")).unwrap();
+    let next = control.claim_issue(&issue);
+    let ended = control.until_ended(&next);
+    assert_eq!(ended.status.name(), "succeeded", "{ended:#?}");
+}
+
+#[test]
 fn a_project_that_left_the_pool_keeps_no_worker_from_others() {
     let mut control = Control::new("left", &greeting());
     let hub = Daemon::of(&control.project.root);
