@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use symphony_core::exit_handling::PutOff;
 use symphony_core::id::RunId;
 use symphony_core::run::Run;
 use symphony_store::HandedProject;
@@ -504,48 +505,81 @@ fn a_host_without_a_projects_secret_ends_its_runs_at_once_and_says_which_one() {
     });
 }
 
-#[test]
-fn a_run_whose_result_waits_for_the_hub_stays_alive() {
-    let waits = |control: &Control| {
+/// A run whose agent has ended while its hub is away, so that its exit handling waits.
+struct PutOffRun {
+    control: Control,
+    hub: Daemon,
+    host: Host,
+    run: RunId,
+    issue: String,
+}
+
+impl PutOffRun {
+    fn new(name: &str) -> Self {
+        let mut control = Control::new(name, &json!({}));
         let gate = control.project.beside.join("go");
         let wait = format!("while ! test -e {}; do sleep 0.1; done", gate.display());
         let turns = [bash(&wait), commit("hello.txt", "hello")];
-        scenarios([scenario("waits", &json!({ "match_system": WORKER }), turns)])
-    };
-    let mut control = Control::new("put_off", &json!({}));
-    let scenario = control.project.beside.join("scenario.json");
-    std::fs::write(scenario, waits(&control).to_string()).unwrap();
-    let mut hub = Daemon::of(&control.project.root);
-    hub.start();
-    control.hand_hub(hub.address());
-    let issue = control.project.add_issue("Say hello");
-    let run = control.claim_issue(&issue);
-    let host = control.host("h1", 1);
-    until("the agent is at work", || {
-        let log = host.run_file(&control, &run, "stream.ndjson");
-        log.contains("while ! test").then_some(())
-    });
-    hub.stop();
-    std::fs::write(control.project.beside.join("go"), "").unwrap();
-    let put_off = |control: &Control| control.store.exit_handling(&run).unwrap()?.put_off;
-    until("it is put off", || put_off(&control));
+        let waits = scenarios([scenario("waits", &json!({ "match_system": WORKER }), turns)]);
+        let scenario = control.project.beside.join("scenario.json");
+        std::fs::write(scenario, waits.to_string()).unwrap();
+        let mut hub = Daemon::of(&control.project.root);
+        hub.start();
+        control.hand_hub(hub.address());
+        let issue = control.project.add_issue("Say hello");
+        let run = control.claim_issue(&issue);
+        let host = control.host("h1", 1);
+        until("the agent is at work", || {
+            let log = host.run_file(&control, &run, "stream.ndjson");
+            log.contains("while ! test").then_some(())
+        });
+        hub.stop();
+        std::fs::write(gate, "").unwrap();
+        let new = Self {
+            control,
+            hub,
+            host,
+            run,
+            issue,
+        };
+        until("it is put off", || new.put_off());
+        new
+    }
+
+    fn put_off(&self) -> Option<PutOff> {
+        let store = &self.control.store;
+        store.exit_handling(&self.run).unwrap()?.put_off
+    }
+
+    fn hand(&mut self, layers: &Value, hub: Option<&str>) {
+        let Control { store, id, .. } = &mut self.control;
+        store.hand_project(id, layers, hub).unwrap();
+    }
+}
+
+#[test]
+fn a_run_whose_result_waits_for_the_hub_stays_alive() {
+    let mut waiting = PutOffRun::new("put_off");
     // meanwhile its host cannot even read the project
-    let (handed, lacking) = lacking_a_secret(&control);
-    let hand = |control: &mut Control, layers| {
-        let hub = handed.hub.as_deref();
-        let handed = control.store.hand_project(&control.id, layers, hub);
-        handed.unwrap();
-    };
-    hand(&mut control, &lacking);
+    let (handed, lacking) = lacking_a_secret(&waiting.control);
+    let address = handed.hub.as_deref();
+    waiting.hand(&lacking, address);
     until("it is put off for that", || {
-        let problem = put_off(&control)?.problem;
+        let problem = waiting.put_off()?.problem;
         problem.contains("NPM_TOKEN").then_some(())
     });
-    hand(&mut control, &handed.layers);
+    waiting.hand(&handed.layers, address);
     let due_at = until("two waits are over", || {
-        let put_off = put_off(&control).filter(|put_off| put_off.tries >= 3);
+        let put_off = waiting.put_off().filter(|put_off| put_off.tries >= 3);
         put_off.map(|put_off| put_off.due_at)
     });
+    let PutOffRun {
+        control,
+        mut hub,
+        run,
+        host: _host,
+        ..
+    } = waiting;
     // nearly all of its 20 s: longer than the 9 s after which a run is silent, with a lease that is ten times as short
     let last = due_at.as_millisecond() - 4_000;
     while symphony_core::Timestamp::now().as_millisecond() < last {
@@ -559,6 +593,24 @@ fn a_run_whose_result_waits_for_the_hub_stays_alive() {
     let result = control.store.run_commits(&run).unwrap().result.unwrap();
     let files = control.project.git(&["ls-tree", "--name-only", &result]);
     assert!(files.contains("hello.txt"), "{files}");
+}
+
+#[test]
+fn a_run_that_no_one_can_finish_ends_when_someone_asks_for_it() {
+    let mut waiting = PutOffRun::new("unfinished");
+    let (handed, lacking) = lacking_a_secret(&waiting.control);
+    waiting.hand(&lacking, handed.hub.as_deref());
+    let control = &waiting.control;
+    let id = waiting.run.as_str();
+    control.project.ok(&["runs", "cancel", id]);
+    let ended = control.run(&waiting.run);
+    assert_eq!(ended.status.name(), "cancelled", "{ended:#?}");
+    let message = ended.error.unwrap().message;
+    for words in ["host h1 could not hand in what it did", "NPM_TOKEN"] {
+        assert!(message.contains(words), "{message}");
+    }
+    let shown = control.project.issue(&waiting.issue);
+    assert_eq!(shown["status"], "todo", "{shown:#}");
 }
 
 #[test]

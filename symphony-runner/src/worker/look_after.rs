@@ -5,6 +5,7 @@ use symphony_core::tick::LockState;
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SignsOfLife, Store};
 
+use super::local::LocalProject;
 use super::model::{Looked, WorkerNews};
 use super::put_off::is_put_off;
 use super::refusal::WorkerRefusal;
@@ -43,7 +44,7 @@ impl Round<'_> {
             self.beat_for(store, run)?;
             return Ok(Looked::Waits);
         }
-        let local = match self.installation.localize(store, &run.project) {
+        let local = match self.readable(store, run, lock) {
             Ok(local) => local,
             Err(error) => return self.without_project(store, run, lock, error),
         };
@@ -55,16 +56,20 @@ impl Round<'_> {
             }
             // It ended after this round had asked for the runs of its host: its supervisor records that before it lets the lock go.
             _ if !store.run(&run.id)?.status.is_live() => Ok(Looked::Fine),
+            // It could not be started when it was begun.
+            _ if self.is_unlaunched(run) => self.start_again(installation, project, run),
             LockState::Missing => match store.signs_of_life(&run.id, self.installation.lease())? {
                 // Another folder has what it did: there may still be a supervisor, and here there is nothing to finish.
                 SignsOfLife::Seen => Err(WorkerRefusal::InAnotherFolder.into()),
                 SignsOfLife::Awaited => Ok(Looked::Fine),
                 // No one has worked on it: the worker before this one died after it had taken the run.
                 SignsOfLife::Never => {
-                    self.launch(installation, project, run, SuperviseMode::Run)?;
-                    Ok(Looked::Did(WorkerNews::StartedAgain {
-                        run: run.id.clone(),
-                    }))
+                    let lease = self.installation.lease();
+                    let Some(raised) = store.begin_again(&run.id, run.fence, lease)? else {
+                        return Ok(Looked::Fine);
+                    };
+                    self.unlaunched.insert(run.id.clone(), raised);
+                    self.start_again(installation, project, run)
                 }
             },
             LockState::Free => match finish_dead(installation, project, run)? {
@@ -77,6 +82,20 @@ impl Round<'_> {
         }
     }
 
+    /// Returns the project of a run, with a configuration that a supervisor which is to be started can read.
+    fn readable(
+        &self,
+        store: &Store,
+        run: &Run,
+        lock: LockState,
+    ) -> Result<LocalProject, RunnerError> {
+        let local = self.installation.localize(store, &run.project)?;
+        if lock != LockState::Held {
+            local.installation.project_config(&local.project)?;
+        }
+        Ok(local)
+    }
+
     /// Does what is left for a run whose project this worker cannot read now.
     fn without_project(
         &mut self,
@@ -85,11 +104,27 @@ impl Round<'_> {
         lock: LockState,
         error: RunnerError,
     ) -> Result<Looked, RunnerError> {
-        let is_over = lock == LockState::Free && store.run(&run.id)?.status.is_live();
+        // One that the database does not say is another matter.
+        let is_over = lock == LockState::Free
+            && !matches!(error, RunnerError::Store(_))
+            && !self.is_unlaunched(run)
+            && store.run(&run.id)?.status.is_live();
         if is_over && self.put_off(store, run, error.with_causes())? {
             return Ok(Looked::Waits);
         }
         Err(error)
+    }
+
+    fn start_again(
+        &mut self,
+        installation: &Installation,
+        project: &Project,
+        run: &Run,
+    ) -> Result<Looked, RunnerError> {
+        self.launch(installation, project, run, SuperviseMode::Run)?;
+        Ok(Looked::Did(WorkerNews::StartedAgain {
+            run: run.id.clone(),
+        }))
     }
 
     fn launch(
@@ -104,11 +139,15 @@ impl Round<'_> {
         let lock = match RunLock::acquire(paths.lock()) {
             Ok(lock) => lock,
             // Another worker of this host is faster.
-            Err(ProcessError::LockHeld { .. }) => return Ok(()),
+            Err(ProcessError::LockHeld { .. }) => {
+                self.unlaunched.remove(&run.id);
+                return Ok(());
+            }
             Err(error) => return Err(error.into()),
         };
         let supervisor = launch_supervisor(installation, project, &run.id, lock, mode)?;
         self.supervisors.push(supervisor);
+        self.unlaunched.remove(&run.id);
         Ok(())
     }
 }

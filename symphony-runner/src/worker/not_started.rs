@@ -47,6 +47,12 @@ impl Round<'_> {
     /// Returns whether a run of this host has never had a supervisor.
     pub(super) fn is_unstarted(&self, store: &Store, run: &Run) -> bool {
         let signs = || store.signs_of_life(&run.id, self.installation.lease());
-        !self.has_begun_here(run) && matches!(signs(), Ok(SignsOfLife::Never))
+        self.is_unlaunched(run)
+            || !self.has_begun_here(run) && matches!(signs(), Ok(SignsOfLife::Never))
+    }
+
+    /// Returns whether this worker has begun a run, and no one since, and could not start its supervisor.
+    pub(super) fn is_unlaunched(&self, run: &Run) -> bool {
+        self.unlaunched.get(&run.id) == Some(&run.fence)
     }
 }

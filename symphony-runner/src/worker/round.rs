@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use symphony_core::id::RunId;
 use symphony_core::placement::{BootMs, Fit, Host, MayTake, Misfit, PROTOCOL, Pool};
-use symphony_core::run::Run;
+use symphony_core::run::{Fence, Run};
 use symphony_store::{Shown, Store, Worker};
 
 use super::finished::Removal;
@@ -38,6 +38,8 @@ pub(super) struct Round<'a> {
     removal: Removal,
     /// How many of its runs wait for the next try of their exit handling. They have no slot.
     waiting: usize,
+    /// Runs that this worker has begun, by the fencing number that they had then, and not started a supervisor for.
+    pub(super) unlaunched: BTreeMap<RunId, Fence>,
     /// When it last gave a sign of life of a run whose exit handling waits.
     pub(super) beaten: BTreeMap<RunId, Instant>,
     /// What is done once a day for the clones.
@@ -75,6 +77,7 @@ impl<'a> Round<'a> {
             looked: None,
             removal: Removal::new(),
             waiting: 0,
+            unlaunched: BTreeMap::new(),
             beaten: BTreeMap::new(),
             upkeep: Upkeep::new(installation),
             told: BTreeMap::new(),
@@ -154,6 +157,7 @@ impl<'a> Round<'a> {
         let is_own = |id: &RunId| own.iter().any(|run| run.id == *id);
         self.told.retain(|id, _| is_own(id));
         self.beaten.retain(|id, _| is_own(id));
+        self.unlaunched.retain(|id, _| is_own(id));
         for news in self.end_zombies(store, &own) {
             tell(&news);
         }
@@ -175,6 +179,7 @@ impl<'a> Round<'a> {
                 break;
             };
             own.insert(run.id.clone());
+            self.unlaunched.insert(run.id.clone(), run.fence);
             self.resting.took(self.host, &run);
             let on = match run.target.issue() {
                 Some(issue) => issue.to_string(),

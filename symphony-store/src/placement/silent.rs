@@ -31,6 +31,31 @@ pub struct SilentRun {
     pub liveness: Liveness,
 }
 
+/// The fencing number after all that were ever given.
+macro_rules! next_fence {
+    () => {
+        "1 + max((SELECT coalesce(max(fence), 0) FROM run),
+                 coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'fence_floor'), 0))"
+    };
+}
+
+const TAKE_BACK: &str = concat!(
+    "UPDATE run SET host = ?3, beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT), fence = ",
+    next_fence!(),
+    " WHERE id = ?1 AND fence = ?2 AND status IN ('starting', 'running') AND begun_at IS NOT NULL
+         AND CAST(unixepoch('subsec') * 1000 AS BIGINT) - beat_at >= ?4
+     RETURNING fence"
+);
+
+/// As [`SignsOfLife::Never`](super::beat::SignsOfLife::Never).
+const BEGIN_AGAIN: &str = concat!(
+    "UPDATE run SET begun_at = CAST(unixepoch('subsec') * 1000 AS BIGINT), beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT), fence = ",
+    next_fence!(),
+    " WHERE id = ?1 AND fence = ?2 AND status IN ('starting', 'running') AND beat_at <= begun_at + 999
+         AND begun_at <= CAST(unixepoch('subsec') * 1000 AS BIGINT) - ?3
+     RETURNING fence"
+);
+
 impl Store {
     /// Returns the runs that are silent or lost by the database's clock, the longest silent first.
     ///
@@ -77,16 +102,40 @@ impl Store {
         let context = Context::system(Timestamp::UNIX_EPOCH);
         self.write(&context, |tx| {
             let raised: Option<i64> = tx
-                .prepare_cached(
-                    "UPDATE run SET host = ?3, beat_at = CAST(unixepoch('subsec') * 1000 AS BIGINT),
-                        fence = 1 + max((SELECT coalesce(max(fence), 0) FROM run),
-                                        coalesce((SELECT CAST(value AS BIGINT) FROM setting WHERE key = 'fence_floor'), 0))
-                     WHERE id = ?1 AND fence = ?2 AND status IN ('starting', 'running') AND begun_at IS NOT NULL
-                         AND CAST(unixepoch('subsec') * 1000 AS BIGINT) - beat_at >= ?4
-                     RETURNING fence",
-                )?
+                .prepare_cached(TAKE_BACK)?
                 .query_row(
-                    params![run.as_str(), fence.get(), host.as_str(), int(lease.lost_ms())],
+                    params![
+                        run.as_str(),
+                        fence.get(),
+                        host.as_str(),
+                        int(lease.lost_ms())
+                    ],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            Ok(raised.map(Fence::new))
+        })
+    }
+
+    /// Begins a run once more on its host, which no supervisor has given a later sign of life for; `None` when that is not so, or no longer.
+    ///
+    /// It gets the next fencing number: one that was started after all, and has waited for an answer of the database since, is refused.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_again(
+        &mut self,
+        run: &RunId,
+        fence: Fence,
+        lease: Lease,
+    ) -> Result<Option<Fence>, StoreError> {
+        // Serializable for the same reason.
+        let context = Context::system(Timestamp::UNIX_EPOCH);
+        self.write(&context, |tx| {
+            let raised: Option<i64> = tx
+                .prepare_cached(BEGIN_AGAIN)?
+                .query_row(
+                    params![run.as_str(), fence.get(), int(lease.dead_ms())],
                     |row| row.get(0),
                 )
                 .optional()?;

@@ -374,10 +374,21 @@ fn a_run_whose_supervisor_may_just_have_begun_is_not_taken_for_one_without() {
     let earlier = "UPDATE run SET begun_at = begun_at - 85000, beat_at = beat_at - 85000";
     shared.sql(earlier);
     assert_eq!(signs(&store), SignsOfLife::Awaited, "it may still beat");
+    let lease = Lease::default();
+    let again = |store: &mut Store, fence| store.begin_again(&run.id, fence, lease).unwrap();
+    assert_eq!(again(&mut store, taken.fence), None);
     shared.sql("UPDATE run SET begun_at = begun_at - 6000, beat_at = beat_at - 6000");
     assert_eq!(signs(&store), SignsOfLife::Never, "its lease is over");
-    store.beat(&run.id, taken.fence).unwrap();
+    let raised = again(&mut store, taken.fence).unwrap();
+    assert!(raised > taken.fence);
+    assert_eq!(signs(&store), SignsOfLife::Awaited);
+    // a supervisor that was started after all, and waited for the database
+    assert_eq!(store.beat(&run.id, taken.fence).unwrap(), Beat::Lost);
+    assert_eq!(again(&mut store, taken.fence), None);
+    shared.sql("UPDATE run SET begun_at = begun_at - 91000, beat_at = beat_at - 91000");
+    store.beat(&run.id, raised).unwrap();
     assert_eq!(signs(&store), SignsOfLife::Seen);
+    assert_eq!(again(&mut store, raised), None);
 }
 
 #[test]
