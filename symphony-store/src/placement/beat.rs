@@ -54,7 +54,8 @@ pub enum SignsOfLife {
     Seen,
     /// It is too early to tell: one that has just begun gives its second sign after a while.
     Awaited,
-    /// There was none: one whose beats no one answered has ended by the lease.
+    /// There was none. One that had begun has ended by the lease; one that still waits for the first answer is refused once the run is begun
+    /// again ([`Store::begin_again`]).
     Never,
 }
 
